@@ -1,0 +1,35 @@
+# Works with GNU make 3.81. Either `uv` or any Python 3.11 to 3.14 on the path is enough; nothing is compiled.
+.DEFAULT_GOAL := help
+.PHONY: help setup swarm test lint bench clean
+
+VENV := .venv
+STAMP := $(VENV)/.installed
+BIN := $(VENV)/bin
+
+help:
+	@echo "make swarm   set up, then four coding agents and a giant prompt against a real two-rank mlx_lm.server"
+	@echo "make test    set up, then every check"
+	@echo "make bench   set up, then the measurements of tests/benchmarks (run nothing else beside them)"
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml setup.sh
+	sh ./setup.sh $(VENV)
+	@touch $(STAMP)
+
+swarm: $(STAMP)
+	$(BIN)/locust-agents run quickstart
+
+test: $(STAMP) lint
+	$(BIN)/python -m pytest
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(STAMP)
+	$(BIN)/python -m tests.benchmarks
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
