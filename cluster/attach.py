@@ -1,0 +1,99 @@
+"""Decides what the address of a server that already runs may look like, and whether anybody listens there."""
+
+import errno
+import socket
+from collections.abc import Callable, Mapping
+from urllib.parse import SplitResult, urlsplit
+
+from locust_agents.cluster.crew import ProcessRecord
+from locust_agents.errors import ClusterError, ScenarioError
+
+_PORTS = {"http": 80, "https": 443}
+_PASTED = ("/chat/completions", "/v1")
+
+
+class Attached:
+    """A server that somebody else started: nothing here ever stops or loads it."""
+
+    def __init__(self, url: str, epoch: int = 1) -> None:
+        self.url = url
+        self.epoch = epoch
+        self.culprit: int | None = None
+
+    def failure(self) -> str | None:
+        """None: its processes are not ours to see."""
+        return None
+
+    def processes(self) -> list[ProcessRecord]:
+        """None of them is ours."""
+        return []
+
+    def log_tail(self, rank: int | None) -> tuple[str, ...]:
+        """Its logs are not ours either."""
+        del rank
+        return ()
+
+    def stop(self) -> list[str]:
+        """Leaves it as it is."""
+        return []
+
+
+def base_url(text: str) -> str:
+    """The server's address without /v1 and without a slash at its end: `mac1:8080` becomes `http://mac1:8080`.
+
+    Raises ScenarioError.
+    """
+    parts = _split(text)
+    path = parts.path.rstrip("/")
+    for pasted in _PASTED:
+        path = path.removesuffix(pasted).rstrip("/")
+    return f"{parts.scheme}://{parts.netloc.lower()}{path}"
+
+
+def attach(
+    url: str, say: Callable[[str], None], note: Callable[[str, Mapping[str, object]], None], timeout_s: float = 10.0
+) -> Attached:
+    """Makes sure that somebody accepts connections there, and sends nothing; raises ClusterError or ScenarioError."""
+    base = base_url(url)
+    parts = urlsplit(base)
+    host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
+    say(f"looking for the server at {base}")
+    try:
+        socket.create_connection((host, port), timeout_s).close()
+    except OSError as error:
+        raise ClusterError(_advice(error, host, port, timeout_s)) from error
+    note("attach", {"url": base})
+    return Attached(base)
+
+
+def _split(text: str) -> SplitResult:
+    example = "give it as http://mac1:8080 or mac1:8080"
+    try:
+        parts = urlsplit(text if "://" in text else f"http://{text}")
+        port = parts.port
+    except ValueError as error:
+        raise ScenarioError(f"{text!r} is not the address of a server ({error}): {example}") from error
+    odd = any(character.isspace() for character in text) or parts.query or parts.fragment or parts.username or port == 0
+    if parts.scheme not in _PORTS or not parts.hostname or odd:
+        raise ScenarioError(f"{text!r} is not the address of a server: {example}")
+    return parts
+
+
+def _advice(error: OSError, host: str, port: int, timeout_s: float) -> str:
+    if isinstance(error, socket.gaierror):
+        return f"no machine is known as {host!r}: correct the name, or use its IP address"
+    if isinstance(error, ConnectionRefusedError):
+        return (
+            f"nothing listens on {host}:{port}: start the server there with --host 0.0.0.0 (by default mlx_lm.server"
+            " is heard on its own machine only), or correct the port"
+        )
+    if isinstance(error, TimeoutError):
+        return (
+            f"{host}:{port} did not answer within {timeout_s:g} s: see whether it sleeps, or a firewall is in the way"
+        )
+    if error.errno == errno.EHOSTUNREACH:
+        return (
+            f"no route to {host}:{port}: if curl reaches it, allow this terminal app under System Settings, Privacy &"
+            " Security, Local Network (Apple TN3179)"
+        )
+    return f"{host}:{port} cannot be reached ({error.strerror or error}): correct the address or the network"

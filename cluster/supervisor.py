@@ -1,0 +1,201 @@
+"""Decides nothing: starts a cluster, looks at it, asks the policy, does what that says, and cleans up."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from locust_agents.cluster import health, logs, ports
+from locust_agents.cluster.command import LaunchSpec, launch_command
+from locust_agents.cluster.crew import Crew, ProcessRecord
+from locust_agents.cluster.policy import Action, Health, Kind, Observation, Phase, State, TurnResult, decide
+from locust_agents.cluster.process import Guardian
+from locust_agents.errors import ClusterError
+
+MODEL_NAME = "default_model"
+"""The one model string that makes mlx_lm.server neither drain its batch nor load weights again."""
+
+DEFAULT_STEP = 2048
+"""mlx_lm.server's --prefill-step-size when it is not given (mlx-lm 0.32.2)."""
+
+TICK_S = 0.25
+
+
+class Cluster:
+    """A server that we started. Whoever holds one calls `stop`; when they cannot, the guardian ends it."""
+
+    def __init__(
+        self, spec: LaunchSpec, port: int, folder: Path, note: Callable[[str, Mapping[str, object]], None], epoch: int
+    ) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+        self.epoch = epoch
+        self.culprit: int | None = None
+        """The rank whose log says most about the failure; None is the launcher."""
+        self._port = port
+        self._ranks = spec.ranks
+        self._folder = folder
+        self._note = note
+        self._state = State(Phase.LOADING, time.monotonic(), spec.ready_s)
+        self._guardian: Guardian | None = None
+        self._crew = Crew(folder)
+        self._has_listened = False
+        self._health = Health.SILENT
+        self._next_health_s = 0.0
+        self._failure: str | None = None
+        self._unsure: list[str] | None = None
+
+    def failure(self) -> str | None:
+        """What ended this server, with exit code or signal, in one sentence; None while it lives.
+
+        Looks at processes and logs, never at the network: to be asked once a second while turns run.
+        """
+        if self._failure is None and self._unsure is None:
+            action = self._look(Health.SILENT, None)
+            if action.kind is Kind.GIVE_UP:
+                self._failure = f"{self._what(action)}; its log is {self.log_path(action.rank)}"
+        return self._failure
+
+    def processes(self) -> list[ProcessRecord]:
+        """Guardian, launcher and the ranks, those that have ended too."""
+        return self._crew.records()
+
+    def log_path(self, rank: int | None) -> Path:
+        """The log of a rank or, for None, of the launcher."""
+        return self._folder / "launcher.log" if rank is None else logs.rank_log(self._folder, rank)
+
+    def log_tail(self, rank: int | None) -> tuple[str, ...]:
+        """The last lines of that log, oldest first."""
+        return logs.last_lines(self.log_path(rank))
+
+    def stop(self) -> list[str]:
+        """Ends all that was started and checks it; one sentence for each thing that could not be made sure of."""
+        if self._unsure is None:
+            began_s = time.monotonic()
+            if self._guardian:
+                self._guardian.stop()
+                self._crew.end()
+            self._unsure = [f"process {pid} of the cluster still runs: kill -9 {pid}" for pid in self._crew.left()]
+            self._unsure += self._port_held()
+            self._note("stop", {"seconds": _since(began_s), "unsure": self._unsure})
+        return list(self._unsure)
+
+    def _launch(self, argv: tuple[str, ...]) -> None:
+        for rank in range(self._ranks):
+            self.log_path(rank).unlink(missing_ok=True)  # what an earlier start wrote would be taken for this one's
+        self._guardian = guardian = Guardian(self._folder / "guardian.log")
+        self._crew.meet(guardian.pid, "guardian")
+        guardian.launch(argv, self.log_path(None))
+        while not (started := guardian.report("started")):
+            if not guardian.alive:
+                reason = (guardian.report("failed") or {}).get("error", "its guardian was ended")
+                raise ClusterError(f"{argv[0]} could not be started ({reason}): correct that and run again")
+            time.sleep(0.02)
+        self._crew.meet(int(str(started["pid"])), "launcher")
+        self._note("launch", {"argv": argv, "url": self.url, "epoch": self.epoch, "launcher": started["pid"]})
+
+    def _look(self, health_now: Health, turn: TurnResult | None) -> Action:
+        """Observes the processes and their logs, and asks the policy."""
+        assert self._guardian is not None
+        self._crew.meet_ranks(self._ranks)
+        alive = self._guardian.alive  # before its reports are read: once dead it writes no more
+        exited = self._guardian.report("exited")
+        seen = Observation(
+            guardian_alive=alive,
+            launcher_exit=int(str(exited["code"])) if exited else None,
+            exits=logs.exits(self._folder, self.log_path(None)),
+            missing=self._crew.missing(),
+            port_taken=not self._has_listened and logs.port_taken(self.log_path(0)),
+            health=health_now,
+            turn=turn,
+        )
+        self._state, action = decide(self._state, seen, time.monotonic())
+        if action.kind is Kind.GIVE_UP:
+            self.culprit = action.rank
+            self._note("death", {"what": action.text, "rank": action.rank, "tail": self.log_tail(action.rank)})
+        return action
+
+    def _ask_health(self) -> Health:
+        """At most once a second from when it answers. SILENT until it is rank 0 that listens, not another server."""
+        if time.monotonic() < self._next_health_s:
+            return self._health
+        rank_0 = self._crew.rank(0)
+        if rank_0 is not None and ports.listens(rank_0, self._port) is not False:
+            self._has_listened = True
+            self._health = health.health(self.url, timeout_s=1.0)
+            self._next_health_s = time.monotonic() + 1.0
+        return self._health
+
+    def _progress(self) -> str:
+        doing = "starts" if self._state.phase is Phase.LOADING else "loads and takes its first turn"
+        line = logs.useful_line(self.log_path(0))
+        return f"the server {doing}, {_since(self._state.started_s):.0f} s" + (f": {line}" if line else "")
+
+    def _never_ready(self, action: Action) -> ClusterError:
+        where = f"its log is {self.log_path(action.rank)}"
+        text = f"the server did not start, {self._what(action)}: {action.advice}; {where}"
+        return ClusterError(text, self.log_tail(action.rank))
+
+    def _what(self, action: Action) -> str:
+        cause = logs.cause(self.log_path(action.rank))
+        return f"{action.text} ({cause})" if cause else action.text
+
+    def _port_held(self) -> Iterator[str]:
+        patience_s = time.monotonic() + 2.0
+        while self._has_listened and not ports.port_is_free(self._port):
+            if time.monotonic() > patience_s:
+                yield f"port {self._port} is still held by {ports.holder(self._port) or 'a process hidden from us'}"
+                return
+            time.sleep(0.05)
+
+
+def start(
+    spec: LaunchSpec,
+    model_folder: Path,
+    folder: Path,
+    say: Callable[[str], None],
+    note: Callable[[str, Mapping[str, object]], None],
+    epoch: int = 1,
+) -> Cluster:
+    """Starts a server and returns when it has answered a turn; raises ClusterError. When it raises, nothing is left.
+
+    Logs and processes.json go to `folder`; `say` gets a progress line once a second, `note` what cluster.jsonl keeps.
+    """
+    if not (model_folder / "config.json").is_file():
+        raise ClusterError(f"there is no model in {model_folder} (no config.json): correct the model's folder")
+    port, starting_port = ports.choose(spec.port, spec.ranks)
+    argv = launch_command(spec, model_folder, port, starting_port, folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    cluster = Cluster(spec, port, folder, note, epoch)
+    try:
+        cluster._launch(argv)
+        turn = _until_ready(cluster, spec, say)
+    except BaseException:  # an interrupt, or the end of our greenlet, must not leave a server behind either
+        cluster.stop()
+        raise
+    note("ready", {"seconds": _since(cluster._state.started_s), "prompt_tokens": turn.prompt_tokens, "epoch": epoch})
+    return cluster
+
+
+def _until_ready(cluster: Cluster, spec: LaunchSpec, say: Callable[[str], None]) -> TurnResult:
+    turn: Iterator[TurnResult | None] | None = None
+    result: TurnResult | None = None
+    next_say_s = 0.0
+    while True:
+        action = cluster._look(cluster._ask_health(), result)
+        if action.kind is Kind.GIVE_UP:
+            raise cluster._never_ready(action)
+        if action.kind is Kind.BE_READY and result:
+            return result
+        if action.kind is Kind.TRY_TURN:
+            step = int(spec.options.get("prefill-step-size") or DEFAULT_STEP)
+            turn = health.ready_turn(cluster.url, MODEL_NAME, step, spec.ready_s, TICK_S)
+        if time.monotonic() >= next_say_s:
+            say(cluster._progress())
+            next_say_s = time.monotonic() + 1.0
+        if turn and not result:
+            result = next(turn)
+        else:
+            time.sleep(TICK_S)
+
+
+def _since(began_s: float) -> float:
+    return round(time.monotonic() - began_s, 3)

@@ -1,0 +1,216 @@
+"""One attempt at a turn, from the first byte to its one record, on every path out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from time import perf_counter, time
+
+import gevent
+from gevent import GreenletExit
+
+from locust_agents import expected, records
+from locust_agents.dialogue import Dialogue
+from locust_agents.locustfiles.swarm import OpenTurn, Swarm
+from locust_agents.locustfiles.transport import Exchange, perform
+from locust_agents.outcome import Ending, Outcome, classify
+from locust_agents.patience import Patience
+from locust_agents.records import TurnRecord
+from locust_agents.stream import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The "who" of a record, as far as it is the same for every turn of a session."""
+
+    entry: str
+    agent: str
+    behaviour: str
+    profile: str
+    session: str
+    parent: str | None
+    kind: str
+    replies: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One request to make. `late_s` is its start minus the intended one."""
+
+    identity: Identity
+    number: int
+    late_s: float | None
+    body: bytes
+    headers: Mapping[str, str]
+    patience: Patience
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of it."""
+
+    exchange: Exchange
+    outcome: Outcome
+
+    @property
+    def first_token_s(self) -> float | None:
+        """Seconds from the request's last byte to the first token."""
+        first_s, sent_s = self.exchange.answer.first_token_s, self.exchange.sent_s
+        return None if first_s is None or sent_s is None else first_s - sent_s
+
+
+def run(swarm: Swarm, dialogue: Dialogue, attempt: Attempt) -> Result:
+    """Sends it and records it, also when the greenlet is ended in the middle: then the outcome is `cut`."""
+    wall_time = time()
+    exchange = Exchange(perf_counter())
+    watch = _Watch(swarm, dialogue, attempt.identity)
+    who = attempt.identity
+    swarm.opened(OpenTurn(who.agent, who.entry, who.kind, dialogue.turns, exchange, gevent.getcurrent()))
+    result = Result(exchange, Outcome.CUT)
+    try:
+        perform(exchange, swarm.target, attempt.headers, attempt.body, attempt.patience, watch.notice)
+    except GreenletExit:
+        exchange.ending = Ending(Outcome.CUT, "the run ended")
+        raise
+    except Exception as fault:
+        exchange.ending = Ending(Outcome.CUT, f"a fault in a listener or in locust-agents: {fault!r}")
+        raise
+    finally:
+        end_s = exchange.now_s()
+        outcome, error = classify(exchange.ending, exchange.http_status, exchange.answer)
+        result = Result(exchange, outcome)
+        record = _record(swarm, dialogue, attempt, exchange, wall_time, end_s, outcome, error)
+        swarm.ended(exchange, record)
+        _stock_request(swarm, record)
+    return result
+
+
+class _Watch:
+    """Tells the hooks, and the table of shared prefixes, what each read brought."""
+
+    def __init__(self, swarm: Swarm, dialogue: Dialogue, identity: Identity) -> None:
+        self._swarm = swarm
+        self._preamble = dialogue.preamble.name
+        self._who = {"entry": identity.entry, "agent": identity.agent, "session": identity.session}
+        self._steps = 0
+        self._has_token = False
+
+    def notice(self, exchange: Exchange) -> None:
+        if self._has_token:
+            return
+        answer, hooks = exchange.answer, self._swarm.hooks
+        for step in answer.progress[self._steps :]:
+            hooks.prefill_progress.fire(**self._who, done=step.done, total=step.total)
+        self._steps = len(answer.progress)
+        ended_s = answer.prefill_end_s or answer.first_token_s
+        if ended_s is not None:
+            self._swarm.prefixes.prefilled(self._preamble, exchange.started + ended_s)
+        if answer.first_token_s is not None:
+            self._has_token = True
+            hooks.first_token.fire(**self._who, ttft_s=answer.first_token_s - (exchange.sent_s or 0.0))
+
+
+def _record(
+    swarm: Swarm,
+    dialogue: Dialogue,
+    attempt: Attempt,
+    exchange: Exchange,
+    wall_time: float,
+    end_s: float,
+    outcome: Outcome,
+    error: str | None,
+) -> TurnRecord:
+    who, answer = attempt.identity, exchange.answer
+    usage = answer.usage
+    prompt, cached = (None, None) if usage is None else (usage.prompt_tokens, usage.cached_tokens)
+    speed, is_bound = _prefill_speed(answer, exchange.headers_s)
+    return TurnRecord(
+        schema=records.SCHEMA,
+        run=swarm.plan.run,
+        entry=who.entry,
+        agent=who.agent,
+        behaviour=who.behaviour,
+        profile=who.profile,
+        session=who.session,
+        turn=dialogue.turns,
+        parent=who.parent,
+        kind=who.kind,
+        attempt=attempt.number,
+        epoch=swarm.plan.epoch,
+        worker=swarm.worker,
+        replies=who.replies,
+        wall_time=wall_time,
+        late_s=attempt.late_s,
+        connect_s=exchange.connect_s,
+        sent_s=exchange.sent_s,
+        headers_s=exchange.headers_s,
+        first_progress_s=answer.first_progress_s,
+        prefill_end_s=answer.prefill_end_s,
+        first_token_s=answer.first_token_s,
+        first_channel=answer.first_channel,
+        first_answer_s=answer.first_answer_s,
+        last_token_s=answer.last_token_s,
+        end_s=end_s,
+        stall_s=answer.stall_s,
+        tool_silence_s=answer.tool_silence_s,
+        itl_hist=answer.itl_hist,
+        loop_lag_s=swarm.lag.worst_since(exchange.started),
+        chunks=answer.chunks,
+        prompt_tokens=prompt,
+        cached_tokens=cached,
+        expected_tokens=_expected(swarm, dialogue, exchange),
+        computed_tokens=_computed(answer, prompt, cached),
+        completion_tokens=None if usage is None else usage.completion_tokens,
+        request_bytes=exchange.request_bytes,
+        response_bytes=answer.bytes,
+        miss=None,
+        prefill_tokens_s=speed,
+        prefill_is_bound=is_bound,
+        outcome=outcome,
+        finish_reason=answer.finish_reason,
+        http_status=exchange.http_status,
+        error=error,
+        tool_calls=(len(answer.tool_calls), sum(call.is_bad for call in answer.tool_calls.values())),
+    )
+
+
+def _expected(swarm: Swarm, dialogue: Dialogue, exchange: Exchange) -> int | None:
+    if dialogue.continued_tokens is not None:
+        return dialogue.continued_tokens
+    if exchange.headers_s is None:
+        return None
+    preamble = dialogue.preamble
+    ready = swarm.prefixes.was_ready(preamble.name, exchange.started + exchange.headers_s)
+    return expected.shared_start(preamble.tokens, ready)
+
+
+def _computed(answer: Answer, prompt: int | None, cached: int | None) -> int | None:
+    if answer.progress:
+        return answer.progress[-1].total
+    return None if prompt is None or cached is None else prompt - cached
+
+
+def _prefill_speed(answer: Answer, headers_s: float | None) -> tuple[float | None, bool]:
+    """Tokens/s between the first and the last comment; with one comment only a lower bound (True)."""
+    if not answer.progress or headers_s is None:
+        return None, False
+    first, last = answer.progress[0], answer.progress[-1]
+    if last.at_s > first.at_s and last.done > first.done:
+        return (last.done - first.done) / (last.at_s - first.at_s), False
+    return (last.done / (last.at_s - headers_s) if last.at_s > headers_s else None), True
+
+
+def _stock_request(swarm: Swarm, record: TurnRecord) -> None:
+    swarm.environment.events.request.fire(
+        request_type="turn",
+        name=f"{record.entry} {record.kind}",
+        response_time=record.end_s * 1000,
+        response_length=record.response_bytes,
+        exception=TurnFailed(f"{record.outcome}: {record.error}") if record.is_failure else None,
+        context={"agent": record.agent, "session": record.session, "turn": record.turn, "outcome": record.outcome},
+        start_time=record.wall_time,
+        url=swarm.plan.base_url,
+        response=None,
+    )
+
+
+class TurnFailed(Exception):
+    """What Locust's own statistics show of a failed turn."""

@@ -1,0 +1,100 @@
+"""Asks the server, in requests of one token, what text of ours costs in its tokens."""
+
+import random
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+from locust_agents import filler, messages, preambles
+from locust_agents.conversation import Preamble, closing, preamble
+from locust_agents.errors import ClusterError
+from locust_agents.locustfiles.transport import Exchange, Target, perform
+from locust_agents.outcome import Ending, Outcome, classify
+from locust_agents.patience import Patience, Timeouts
+from locust_agents.profile import Profile
+from locust_agents.sizing import Calibration
+
+Note = Callable[[str, Mapping[str, Any]], None]
+
+# Two texts, whose difference leaves the template out. The longer one holds some 130 lines: the characters of a token
+# vary by about 8 % from line to line, so by 0.7 % in their mean.
+_SAMPLE_CHARS = (600, 5000)
+# What stands behind a preamble in the shortest request: the user's one token and the template's turn to answer.
+_TAIL_TOKENS = 6
+_PATIENCE = Patience(Timeouts(connect_s=10.0, headers_s=600.0, first_token_s=600.0, silence_s=120.0), True)
+
+
+def measure(
+    target: Target, model: str, profiles: Iterable[tuple[Profile, float]], nonce: str, note: Note
+) -> Calibration:
+    """The calibration of a run for its (profile, scale) pairs. Raises ClusterError when the server does not answer.
+
+    Its own texts begin with another nonce than the run's, so that they put nothing into the cache that agents find.
+    """
+    ask = _Asker(target, model, note)
+    calibration = _slope(ask, model, Calibration(nonce))
+    for profile, scale in profiles:
+        calibration = _sized(ask, model, profile, scale, calibration)
+    return calibration
+
+
+class _Asker:
+    """Sends a request of one token, and notes what it cost."""
+
+    def __init__(self, target: Target, model: str, note: Note) -> None:
+        self._target = target
+        self._model = model
+        self._note = note
+
+    def tokens(self, what: str, start: Preamble, text: str) -> int | None:
+        """The prompt tokens that the server counts, None where it reports none."""
+        exchange = Exchange(perf_counter())
+        opening = start.head if start.head.endswith(b"[") else start.head + b","
+        body = opening + messages.user(text) + closing(1)
+        perform(exchange, self._target, {}, body, _PATIENCE, lambda _: None)
+        outcome, error = classify(exchange.ending, exchange.http_status, exchange.answer)
+        usage = exchange.answer.usage
+        tokens = None if usage is None else usage.prompt_tokens or None
+        self._note("calibration", {"what": what, "bytes": len(body), "prompt_tokens": tokens, "outcome": outcome})
+        if exchange.ending != Ending() or outcome in (Outcome.HTTP_ERROR, Outcome.ERROR_IN_STREAM):
+            raise ClusterError(f"the server did not answer a request of one token: {outcome}: {error}")
+        return tokens
+
+
+def _slope(ask: _Asker, model: str, calibration: Calibration) -> Calibration:
+    rng = random.Random("calibration")
+    bare = preamble("calibration", model, None, (), {})
+    texts = [filler.text(chars, rng) for chars in _SAMPLE_CHARS]
+    counts = [ask.tokens(f"{len(text)} characters of code", bare, text) for text in texts]
+    if counts[0] is None or counts[1] is None or counts[1] <= counts[0]:
+        return calibration
+    per_char = (counts[1] - counts[0]) / (len(texts[1]) - len(texts[0]))
+    return replace(calibration, tokens_per_char=per_char, measured=True)
+
+
+def _sized(ask: _Asker, model: str, profile: Profile, scale: float, calibration: Calibration) -> Calibration:
+    """Two rounds: the guessed preamble, then the one whose tools make up the difference."""
+    key = preambles.key(profile, scale)
+    system_chars, tool_chars = preambles.guess(profile, scale, calibration)
+    wanted = round((profile.system_tokens + profile.tool_tokens) * scale)
+    tokens: int | None = None
+    for number in ("first", "second"):
+        nonce = filler.words(3, random.Random(f"calibration {number} {calibration.nonce}"))
+        trial = preambles.build(profile, model, system_chars, tool_chars, nonce, None)
+        counted = ask.tokens(f"{key}, {number} round", trial, "x")
+        if counted is None:
+            return calibration
+        tokens = counted - _TAIL_TOKENS
+        if number == "first":
+            missing = round((wanted - tokens) / calibration.tokens_per_char)
+            if profile.tools:
+                tool_chars = max(1, tool_chars + missing)
+            else:
+                system_chars = max(1, system_chars + missing)
+    return replace(
+        calibration,
+        preamble_tokens={**calibration.preamble_tokens, key: tokens or 0},
+        system_chars={**calibration.system_chars, key: system_chars},
+        tool_chars={**calibration.tool_chars, key: tool_chars},
+    )

@@ -1,0 +1,232 @@
+"""One for each environment: begins a run (server, calibration, plan), says when it is over, sums it up."""
+
+import dataclasses
+import json
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from random import SystemRandom
+from time import perf_counter
+from typing import Any
+
+import gevent
+from gevent.lock import RLock
+from locust.env import Environment
+from locust.runners import MasterRunner
+
+from locust_agents import filler, plan, records, run_folder, summary, verdict
+from locust_agents.errors import ClusterError, LocustAgentsError
+from locust_agents.locustfiles import backend, calibration, relay
+from locust_agents.locustfiles.backend import Backend
+from locust_agents.locustfiles.events import ensure_hooks
+from locust_agents.locustfiles.handwritten import profiles_of, scenario_of
+from locust_agents.locustfiles.swarm import Swarm
+from locust_agents.locustfiles.transport import resolve
+from locust_agents.plan import MODEL, RunPlan
+from locust_agents.records import TurnRecord
+from locust_agents.run_folder import RunFolder
+from locust_agents.scenarios import loader
+from locust_agents.scenarios.model import Scenario
+from locust_agents.sizing import Calibration
+from locust_agents.summary import Summary
+
+_log = logging.getLogger(__name__)
+# How long the master waits at a stop for what workers still hold.
+_LAST_RECORDS_S = 3.0
+
+
+class Conductor:
+    """The local or master process's part of all runs of an environment; the server is kept between them."""
+
+    def __init__(self, environment: Environment) -> None:
+        self.environment = environment
+        self.scenario: Scenario | None = None
+        self.out: Path | None = None
+        self.say: Callable[[str], None] = _log.info
+        self.error: LocustAgentsError | OSError | None = None
+        self.plugin_faults: list[str] = []
+        self.interrupted = False
+        self.server: Backend | None = None
+        self.folder: RunFolder | None = None
+        self.swarm: Swarm | None = None
+        self.records: list[TurnRecord] = []
+        self.summary: Summary | None = None
+        self.receiver: relay.Receiver | None = None
+        self._running: Scenario | None = None
+        self._started: float | None = None
+        self._drained: float | None = None
+        self._beginning = RLock()
+        self._hooks = ensure_hooks(environment.events)
+
+    # beginning
+
+    def begin(self) -> None:
+        """Everything before the first turn. An error is kept, and ends the run at the shape's next look."""
+        self.error = self.summary = self.swarm = None
+        self._started = self._drained = None
+        self.records, self.plugin_faults = [], []
+        try:
+            self._begin()
+        except (LocustAgentsError, OSError) as error:
+            self.fail(error)
+
+    def swarm_for_users(self) -> Swarm | None:
+        """The run that a user joins; None where it did not begin.
+
+        A locustfile that does not install us (classes written by hand) begins its run with its first user.
+        """
+        with self._beginning:
+            if self._started is None and self.error is None:
+                self.begin()
+                self.environment.events.test_stop.add_listener(lambda **_: self.end())
+                self.environment.events.quit.add_listener(lambda **_: self.quit())
+        return self.swarm
+
+    def plugin_failed(self, behaviour: str, error: Exception) -> None:
+        """A behaviour raised; the run goes on without that agent, and ends with status 2."""
+        self.plugin_faults.append(f"behaviour {behaviour!r} raised {type(error).__name__}: {error}")
+
+    def _begin(self) -> None:
+        self._running = scenario = self.scenario or scenario_of(self.environment)
+        self.folder = folder = run_folder.create(self.out, scenario.name)
+        folder.write("scenario.yaml", loader.dump(scenario))
+        if self.server is None:
+            self.server = backend.start(scenario.server, folder.path, self.say, folder.note)
+        self._launch(self._plan(scenario, self.server, folder), scenario)
+        self._started = perf_counter()
+
+    def _plan(self, scenario: Scenario, server: Backend, folder: RunFolder) -> RunPlan:
+        runner = self.environment.runner
+        nonce = "" if scenario.cache == "warm" else filler.words(3, SystemRandom())
+        self.say("measuring what our text costs in the server's tokens")
+        measured = self._measured(server, nonce, folder)
+        workers = len(runner.clients) if isinstance(runner, MasterRunner) else 1
+        return RunPlan(
+            folder.path.name, loader.dump(scenario), server.url, measured, epoch=server.epoch, workers=workers
+        )
+
+    def _measured(self, server: Backend, nonce: str, folder: RunFolder) -> Calibration:
+        profiles = profiles_of(self.environment.user_classes)
+        measured = calibration.measure(resolve(server.url), MODEL, profiles, nonce, folder.note)
+        if not measured.measured:
+            self.say("the server reports no token counts: sizes are a guess of 4 characters a token")
+        return measured
+
+    def _launch(self, made: RunPlan, scenario: Scenario) -> None:
+        runner = self.environment.runner
+        options = self.environment.parsed_options
+        if isinstance(runner, MasterRunner) and self.receiver is not None and options is not None:
+            self.receiver.start(made.run)
+            options.agents_plan = plan.to_text(made)
+        else:
+            self.swarm = Swarm(made, scenario, self.environment, self.take)
+
+    # while it runs
+
+    def take(self, record: TurnRecord) -> None:
+        """A turn of this process ended."""
+        self.records.append(record)
+        if self.folder is not None:
+            self.folder.turn(record)
+
+    def take_line(self, line: str) -> None:
+        """A turn of a worker ended; its line is kept as the worker wrote it."""
+        record = records.from_line(line)
+        self.records.append(record)
+        if self.folder is not None:
+            self.folder.turn_line(line)
+        self._hooks.turn.fire(record=record)
+
+    def is_over(self) -> bool:
+        """Asked by the shape once a second: watches the server, starts the drain in time, sees when all is done."""
+        if self.error is not None:
+            return True
+        if self._started is None or self._running is None:
+            return False
+        if self.server is not None and (failure := self.server.failure()) is not None:
+            self.fail(ClusterError(failure, self.server.log_tail(self.server.culprit)))
+            return True
+        if self._drained is None and perf_counter() - self._started >= self.duration_s():
+            self.drain()
+        late = self._drained is not None and perf_counter() - self._drained >= self._running.drain_s
+        return late or self._is_idle()
+
+    def duration_s(self) -> float:
+        """The scenario's duration, or Locust's own `-t` where that is given; infinite without either."""
+        options = self.environment.parsed_options
+        run_time = getattr(options, "run_time", None) if options is not None else None
+        wanted = run_time or (self._running.duration_s if self._running is not None else None)
+        return float(wanted) if wanted else float("inf")
+
+    def drain(self, cut: bool = False) -> None:
+        """No turn starts any more; those that are open go on, or are ended now with `cut`."""
+        self._drained = self._drained or perf_counter()
+        if self.swarm is not None:
+            self.swarm.drain(cut)
+        elif self.receiver is not None and self.environment.runner is not None:
+            self.environment.runner.send_message(relay.DRAIN, {"cut": cut})
+
+    def fail(self, error: LocustAgentsError | OSError) -> None:
+        """Keeps the first error; it decides the exit status."""
+        self.error = self.error or error
+        if self.folder is not None:
+            self.folder.note("error", {"what": str(error)})
+        self.say(f"error: {error}")
+
+    def _is_idle(self) -> bool:
+        if self.swarm is not None:
+            return self.swarm.is_idle
+        return self.receiver is not None and self.receiver.all_idle()
+
+    # ending
+
+    def end(self) -> None:
+        """Users have been stopped: collects what workers still hold, and writes the summary."""
+        if self.receiver is not None and self.swarm is None and self._started is not None:
+            self.drain(cut=True)
+            with gevent.Timeout(_LAST_RECORDS_S, False):
+                while not self.receiver.all_idle():
+                    gevent.sleep(0.05)
+        if self.swarm is not None:
+            self.swarm.close()
+        if self.folder is not None and self._running is not None:
+            self.summary = summary.summarise(self.records, self._running.limits)
+            self.folder.write("summary.json", json.dumps(self._as_json(self.summary), indent=1))
+        self.environment.process_exit_code = self.exit_status()
+
+    def quit(self) -> None:
+        """Ends the server, if it is ours; says what could not be made sure of."""
+        if self.server is not None:
+            for sentence in self.server.stop():
+                self.say(sentence)
+            self.server = None
+        if self.folder is not None:
+            self.folder.close()
+            self.folder = None
+
+    def exit_status(self) -> int:
+        """As the contract has it: 130, 3, 2, 4, 1, the first that holds."""
+        of_error = getattr(self.error, "exit_status", 3) if self.error is not None else 0
+        of_records = verdict.exit_status(self.records, self.summary.judgements if self.summary else ())
+        of_workers = any(self.receiver.faults.values()) if self.receiver is not None else False
+        of_plugin = 2 if self.plugin_faults or of_workers else 0
+        earned = {130 if self.interrupted else 0, of_error, of_plugin, of_records if not of_error else 0}
+        return next((status for status in (130, 3, 2, 4, 1) if status in earned), 0)
+
+    def _as_json(self, made: Summary) -> dict[str, Any]:
+        error = None if self.error is None else str(self.error)
+        return {"exit_status": self.exit_status(), "error": error} | dataclasses.asdict(made)
+
+
+def of(environment: Environment) -> Conductor:
+    """The environment's conductor, made at the first call."""
+    found = getattr(environment, "locust_agents", None)
+    if found is None:
+        found = Conductor(environment)
+        give(environment, found)
+    return found
+
+
+def give(environment: Environment, part: Any) -> None:
+    """Makes `part` (a Conductor, or a worker's part) what `of` finds."""
+    environment.locust_agents = part  # type: ignore[attr-defined]

@@ -1,0 +1,47 @@
+"""From user classes, generated or written by hand, to what a run must know of them."""
+
+from collections.abc import Iterable
+from typing import Protocol, TypeGuard
+
+from locust import User
+from locust.env import Environment
+
+from locust_agents.errors import ScenarioError
+from locust_agents.limits import parse_limit
+from locust_agents.plugins import registry
+from locust_agents.profile import Profile
+from locust_agents.scenarios.model import Attach, Scenario, Server
+
+
+class AgentClass(Protocol):
+    """A CodingAgent class, as far as it is looked at here."""
+
+    __name__: str
+    host: str | None
+    profile: Profile | str
+    scale: float
+
+
+def profiles_of(user_classes: Iterable[type[User]]) -> list[tuple[Profile, float]]:
+    """Each (profile, scale) that these classes send, once."""
+    pairs = [(_profile(cls.profile), cls.scale) for cls in user_classes if _is_ours(cls)]
+    return list({(profile.name, scale): (profile, scale) for profile, scale in pairs}.values())
+
+
+def scenario_of(environment: Environment) -> Scenario:
+    """What a locustfile with hand-written classes says: attach to the host, until Locust's own end."""
+    ours = [cls for cls in environment.user_classes if _is_ours(cls)]
+    name = " and ".join(cls.__name__ for cls in ours) or "this locustfile"
+    host = environment.host or next((cls.host for cls in ours if cls.host), None)
+    if host is None:
+        raise ScenarioError(f"{name} has no host: give --host http://mac1:8080, or set `host` in the class")
+    failures = parse_limit("failures", "0%", ())
+    return Scenario(name=name, server=Server(attach=Attach(url=host)), swarm={}, limits=(failures,))
+
+
+def _is_ours(user_class: object) -> TypeGuard[AgentClass]:
+    return hasattr(user_class, "behaviour") and hasattr(user_class, "profile")
+
+
+def _profile(wanted: Profile | str) -> Profile:
+    return wanted if isinstance(wanted, Profile) else registry.profile(wanted)

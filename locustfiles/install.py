@@ -1,0 +1,52 @@
+"""Connects a run to Locust's events. Called by a locustfile; importing this does nothing."""
+
+from typing import Any
+
+from locust.argument_parser import LocustArgumentParser
+from locust.env import Environment
+from locust.event import Events
+from locust.runners import MasterRunner, WorkerRunner
+
+from locust_agents.locustfiles import conductor, relay
+from locust_agents.locustfiles.conductor import Conductor
+from locust_agents.locustfiles.events import ensure_hooks
+from locust_agents.locustfiles.worker import Worker
+from locust_agents.scenarios.model import Scenario
+
+
+def install(events: Events, scenario: Scenario | None = None) -> None:
+    """Adds our options and listeners. Without a scenario, the hand-written classes' host is attached to."""
+    ensure_hooks(events)
+    events.init_command_line_parser.add_listener(_add_options)
+    events.init.add_listener(lambda environment, **_: join(environment, scenario))
+
+
+def join(environment: Environment, scenario: Scenario | None) -> Conductor | Worker:
+    """Gives an environment its conductor, or its worker's part, and lets it follow the runner."""
+    runner = environment.runner
+    part: Conductor | Worker
+    if isinstance(runner, WorkerRunner):
+        part = Worker(environment, runner)
+        conductor.give(environment, part)
+    else:
+        part = conductor.of(environment)
+        part.scenario = scenario
+        if isinstance(runner, MasterRunner):
+            part.receiver = relay.Receiver(runner, part.take_line)
+            runner.register_message(relay.RECORDS, part.receiver.on_message)
+    environment.events.test_start.add_listener(lambda **_: part.begin())
+    environment.events.test_stop.add_listener(lambda **_: part.end())
+    environment.events.quit.add_listener(lambda **_: part.quit())
+    return part
+
+
+def _add_options(parser: LocustArgumentParser, **_: Any) -> None:
+    """Asked again at each load of the page, so it must not mind being called twice."""
+    parser.add_argument(
+        "--scenario",
+        env_var="LOCUST_AGENTS_SCENARIO",
+        default="quickstart",
+        include_in_web_ui=False,
+        help="A scenario file, or the name of one that ships",
+    )
+    parser.add_argument("--agents-plan", default="", include_in_web_ui=False, help="Sent to workers by the master")

@@ -1,0 +1,69 @@
+"""The line that lives while a run waits and runs: agents, turns, the worst TTFT so far, what is in prefill."""
+
+from typing import IO, Self
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from locust_agents import figures, metrics, table
+from locust_agents.locustfiles.conductor import Conductor
+from locust_agents.locustfiles.swarm import OpenTurn, Swarm
+
+
+class ProgressLine:
+    """One line that is rewritten in a terminal; in a file or pipe, only what is said, each a line of its own."""
+
+    def __init__(self, conductor: Conductor, file: IO[str]) -> None:
+        self._conductor = conductor
+        self._console = Console(file=file, highlight=False, markup=False)
+        # Refreshed by hand: rich's own thread would tick inside the event loop that takes the time.
+        self._live = Live(Text(""), console=self._console, auto_refresh=False, transient=True)
+        self._said = ""
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def say(self, text: str) -> None:
+        """What is being waited for, or went wrong, in one line."""
+        if self._console.is_terminal:
+            self._said = text
+            self.show()
+        else:
+            self._console.print(text, soft_wrap=True)
+
+    def show(self) -> None:
+        """Draws the line anew."""
+        if self._console.is_terminal:
+            swarm = self._conductor.swarm
+            text = self._said if swarm is None else describe(self._conductor, swarm)
+            self._live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
+
+
+def describe(conductor: Conductor, swarm: Swarm) -> str:
+    """The line's words at this moment."""
+    records = conductor.records
+    worst = figures.statistic(metrics.waits(records, "ttft"), "max")
+    parts = [
+        f"{swarm.elapsed_s():.0f} s" + (" draining" if swarm.is_draining else ""),
+        f"{swarm.agents} agents, {len(swarm.open)} waiting or reading",
+        f"{len(records)} turns ({sum(record.is_failure for record in records)} failed)",
+        f"worst TTFT {table.seconds(worst)}",
+        *(f"{turn.agent} prefill {_done(turn)}" for turn in swarm.open.values() if _is_in_prefill(turn)),
+    ]
+    return " · ".join(parts)
+
+
+def _is_in_prefill(turn: OpenTurn) -> bool:
+    answer = turn.exchange.answer
+    return bool(answer.progress) and answer.first_token_s is None
+
+
+def _done(turn: OpenTurn) -> str:
+    step = turn.exchange.answer.progress[-1]
+    return f"{table.count(step.done)} of {table.count(step.total)}"

@@ -1,0 +1,99 @@
+"""`locust-agents run`: one run of a scenario, headless with Locust as a library, or in the stock web UI."""
+
+import locust  # noqa: I001 (first: it patches the standard library)
+
+import argparse
+import dataclasses
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import locust.main
+
+from locust_agents import cli, headline, table
+from locust_agents.locustfiles import headless, scenario_option
+from locust_agents.locustfiles.conductor import Conductor
+from locust_agents.plugins import registry
+from locust_agents.scenarios import loader
+from locust_agents.scenarios.loader import Override, read_override
+from locust_agents.scenarios.model import Scenario
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs it, and returns the contract's exit status."""
+    options = _parser().parse_args(argv)
+    scenario = _scenario(options)
+    if options.web:
+        return _web(scenario)
+    conductor = headless.run(scenario, None if options.out is None else Path(options.out))
+    return _report(conductor, scenario, options.json)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("locust-agents run", description="One run of a scenario, and its table.")
+    parser.add_argument("scenario", nargs="?", help="a file, or the name of a scenario that ships (quickstart)")
+    parser.add_argument("--attach", metavar="URL", help="use a server that is already there, and never stop it")
+    parser.add_argument("--web", action="store_true", help="in the Locust web UI instead of this terminal")
+    parser.add_argument("--out", metavar="DIR", help="the run's folder (default: runs/<time>-<name>)")
+    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="set a key of the scenario")
+    parser.add_argument("--agents", metavar="N", help="how many agents each entry has")
+    parser.add_argument("--profile", metavar="P", help="the product that every entry imitates")
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON instead of the table")
+    return parser
+
+
+def _scenario(options: argparse.Namespace) -> Scenario:
+    text, file = loader.default_text(), "the default scenario"
+    if options.scenario is not None:
+        path = loader.find(options.scenario)
+        text, file = path.read_text(encoding="utf-8"), str(path)
+    plain = loader.parse(text, file, registry.parameters(), registry.profiles(), _overrides(options))
+    for_all = [
+        Override(f"swarm.{entry}.{key}", value, option=f"--{key}")
+        for key, value in (("agents", options.agents), ("profile", options.profile))
+        if value is not None
+        for entry in plain.swarm
+    ]
+    overrides = [*_overrides(options), *for_all]
+    return loader.parse(text, file, registry.parameters(), registry.profiles(), overrides) if for_all else plain
+
+
+def _overrides(options: argparse.Namespace) -> list[Override]:
+    chosen = [read_override(text) for text in options.set]
+    if options.attach is not None:
+        chosen.append(Override("server", json.dumps({"attach": options.attach}), option="--attach"))
+    return chosen
+
+
+def _report(conductor: Conductor, scenario: Scenario, as_json: bool) -> int:
+    status = conductor.exit_status()
+    summary = conductor.summary
+    if summary is not None and as_json:
+        print(json.dumps({"exit_status": status} | dataclasses.asdict(summary)))
+    elif summary is not None and summary.turns:
+        print(table.render(summary, headline.lines(scenario, summary)))
+    for fault in sorted(set(conductor.plugin_faults)):
+        print(fault, file=sys.stderr)
+    if conductor.error is not None:
+        print(cli.complaint(conductor.error), file=sys.stderr)
+    elif status == 3:
+        print("no turn was ok: look at `outcome` and `error` in turns.jsonl", file=sys.stderr)
+    return status
+
+
+def _web(scenario: Scenario) -> int:
+    """Hands over to Locust's own command, in this process, with the shipped locustfile."""
+    with tempfile.TemporaryDirectory() as folder:
+        resolved = Path(folder) / "scenario.yaml"
+        resolved.write_text(loader.dump(scenario), encoding="utf-8")
+        os.environ[scenario_option.RESOLVED] = str(resolved)
+        locustfile = Path(__file__).with_name("coding_agents.py")
+        sys.argv = ["locust", "-f", str(locustfile), "--autostart", "--web-host", "127.0.0.1", "--class-picker"]
+        try:
+            locust.main.main()
+        except SystemExit as ending:
+            return ending.code if isinstance(ending.code, int) else 1
+    return 0

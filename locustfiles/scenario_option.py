@@ -1,0 +1,34 @@
+"""Reads `--scenario` before Locust parses its options, since the classes must exist by then."""
+
+import os
+import sys
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from pathlib import Path
+
+from locust_agents.errors import LocustAgentsError
+from locust_agents.plugins import registry
+from locust_agents.scenarios import loader
+from locust_agents.scenarios.model import Scenario
+
+RESOLVED = "LOCUST_AGENTS_RESOLVED"
+"""Environment variable with the path of a resolved scenario; `locust-agents run --web` hands its own over with it."""
+
+
+def is_worker(argv: Sequence[str] | None = None) -> bool:
+    """This process is going to be a worker."""
+    arguments = sys.argv[1:] if argv is None else argv
+    return "--worker" in arguments or os.environ.get("LOCUST_MODE_WORKER", "").lower() in ("1", "true")
+
+
+def requested(argv: Sequence[str] | None = None) -> Scenario:
+    """The scenario that this Locust process was asked for. Mistakes in it end the process: a line each, status 2."""
+    parser = ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--scenario", default=os.environ.get("LOCUST_AGENTS_SCENARIO", "quickstart"))
+    known, _ = parser.parse_known_args(argv)
+    try:
+        path = Path(os.environ[RESOLVED]) if RESOLVED in os.environ else loader.find(known.scenario)
+        return loader.load(path, registry.parameters(), registry.profiles())
+    except LocustAgentsError as error:
+        sys.stderr.write(f"{error}\n")
+        raise SystemExit(error.exit_status) from None

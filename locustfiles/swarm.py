@@ -1,0 +1,123 @@
+"""What all agents of one process share during one run: the plan, the clock, who may start, and who is waiting."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+
+import gevent
+from locust.env import Environment
+
+from locust_agents import plan as plans
+from locust_agents import preambles
+from locust_agents.conversation import Preamble
+from locust_agents.expected import Prefixes
+from locust_agents.locustfiles.events import ensure_hooks
+from locust_agents.locustfiles.loop_lag import LoopLag
+from locust_agents.locustfiles.transport import Exchange, Target, resolve
+from locust_agents.plan import RunPlan
+from locust_agents.profile import Profile
+from locust_agents.records import TurnRecord
+from locust_agents.scenarios.model import Scenario
+from locust_agents.sizing import Sizer
+
+Sink = Callable[[TurnRecord], None]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTurn:
+    """A turn that is under way; `exchange` changes as its bytes come."""
+
+    agent: str
+    entry: str
+    kind: str
+    turn: int
+    exchange: Exchange
+    greenlet: gevent.Greenlet
+
+
+class Swarm:
+    """One process's part of a run. Agents ask it before they start a turn and tell it when one has ended."""
+
+    def __init__(self, plan: RunPlan, scenario: Scenario, environment: Environment, sink: Sink, worker: int = 0):
+        self.plan = plan
+        self.scenario = scenario
+        self.environment = environment
+        self.worker = worker
+        self.started = perf_counter()
+        self.target: Target = resolve(plan.base_url)
+        self.sizer = Sizer(plan.calibration)
+        self.prefixes = Prefixes()
+        self.lag = LoopLag()
+        self.open: dict[int, OpenTurn] = {}
+        self.is_draining = False
+        self._sink = sink
+        self._turns_left = plans.share(scenario.turns, plan.workers, worker)
+        self._agents: Counter[str] = Counter()
+        self._slots = 0
+        self._finished_slots = 0
+        self._preambles: dict[str, Preamble] = {}
+        self.hooks = ensure_hooks(environment.events)
+
+    def elapsed_s(self) -> float:
+        """Seconds since the load began."""
+        return perf_counter() - self.started
+
+    def enrol(self, entry: str) -> tuple[int, int]:
+        """A new slot: its number within the entry and among all, both over all workers."""
+        number = self._agents[entry] * self.plan.workers + self.worker
+        place = self._slots * self.plan.workers + self.worker
+        self._agents[entry] += 1
+        self._slots += 1
+        return number, place
+
+    def take_turn(self) -> bool:
+        """Whether one more turn may start now; it counts as taken."""
+        if self.is_draining or self._turns_left == 0:
+            return False
+        if self._turns_left is not None:
+            self._turns_left -= 1
+        return True
+
+    def opened(self, turn: OpenTurn) -> None:
+        """An attempt is on its way."""
+        self.open[id(turn.exchange)] = turn
+
+    def ended(self, exchange: Exchange, record: TurnRecord) -> None:
+        """An attempt has ended: its one record goes to the run's folder and to whoever listens."""
+        self.open.pop(id(exchange), None)
+        self._sink(record)
+        self.hooks.turn.fire(record=record)
+
+    def preamble(self, profile: Profile, scale: float) -> Preamble:
+        """The start that all agents of a profile share: one object, so that their memory is shared too."""
+        key = preambles.key(profile, scale)
+        if key not in self._preambles:
+            self._preambles[key] = preambles.calibrated(profile, self.plan.model, scale, self.plan.calibration)
+        return self._preambles[key]
+
+    def drain(self, cut: bool = False) -> None:
+        """No turn starts any more; with `cut` those that are open end here, each with its record."""
+        self.is_draining = True
+        for turn in list(self.open.values()) if cut else ():
+            turn.greenlet.kill(block=False)
+
+    @property
+    def agents(self) -> int:
+        """Slots of this process."""
+        return self._slots
+
+    def slot_finished(self) -> None:
+        """A slot has nothing more to do in this run."""
+        self._finished_slots += 1
+
+    @property
+    def is_idle(self) -> bool:
+        """No turn is open, and none will be: draining, out of turns, or every slot has done its sessions."""
+        if self.open:
+            return False
+        return self.is_draining or self._turns_left == 0 or 0 < self._slots <= self._finished_slots
+
+    def close(self) -> None:
+        """Ends what runs beside the agents."""
+        self.lag.stop()

@@ -1,0 +1,179 @@
+"""Sends one request and stamps what comes back, phase by phase. The stamps are taken before anything is decoded."""
+
+import http.client
+import math
+import socket
+import ssl
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TypeVar
+from urllib.parse import SplitResult, urlsplit
+
+from locust_agents.outcome import Ending, Outcome
+from locust_agents.patience import Deadline, Patience
+from locust_agents.stream import Answer, StreamReader
+
+# One read takes whatever has arrived, up to this; waiting for a full buffer would make every token late.
+_READ_BYTES = 65536
+# Past its deadline a socket still gets this long: 0 would mean non-blocking.
+_LEAST_WAIT_S = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A server, its name already resolved, so that no turn waits for the resolver."""
+
+    base: SplitResult
+    family: socket.AddressFamily
+    address: tuple[str, int]
+
+    @property
+    def path(self) -> str:
+        """Where chat completions are asked for."""
+        return f"{self.base.path}/v1/chat/completions"
+
+
+def resolve(base_url: str) -> Target:
+    """Looks the name up, IPv4 first; raises OSError where there is no such name."""
+    base = urlsplit(base_url.rstrip("/"))
+    port = base.port or (443 if base.scheme == "https" else 80)
+    found = socket.getaddrinfo(base.hostname, port, type=socket.SOCK_STREAM)
+    family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
+    return Target(base, family, (str(address[0]), int(address[1])))
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One attempt, as far as it has come. Seconds are counted from `started`, a perf_counter value."""
+
+    started: float
+    connect_s: float | None = None
+    sent_s: float | None = None
+    headers_s: float | None = None
+    http_status: int | None = None
+    request_bytes: int = 0
+    ending: Ending = Ending()
+    reader: StreamReader = field(default_factory=StreamReader)
+
+    @property
+    def answer(self) -> Answer:
+        """What the stream said."""
+        return self.reader.answer
+
+    def now_s(self) -> float:
+        """Seconds since the start."""
+        return perf_counter() - self.started
+
+
+Notice = Callable[[Exchange], None]
+
+
+T = TypeVar("T")
+
+
+class _TimeUp(Exception):
+    """A deadline passed; carries what that means."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        self.outcome = outcome
+
+
+def perform(
+    exchange: Exchange, target: Target, headers: Mapping[str, str], body: bytes, patience: Patience, notice: Notice
+) -> None:
+    """Fills `exchange` from connect to the end; network errors and deadlines become its `ending`, never raised.
+
+    `notice` is called after each read. What does get raised (a greenlet's end) leaves what was measured in place.
+    """
+    connection = _connection(target)
+    try:
+        _connect(exchange, connection, target, patience)
+        _send(exchange, connection, target, headers, body, patience)
+        _read(exchange, connection, patience, notice)
+    except _TimeUp as time_up:
+        exchange.ending = patience.ending(time_up.outcome)
+    except http.client.IncompleteRead:
+        exchange.reader.close()  # closed in mid-chunk: the stream itself tells whether it was whole
+    except (OSError, http.client.HTTPException) as error:
+        exchange.ending = _ending_of(error, exchange)
+    finally:
+        connection.close()
+
+
+def _connection(target: Target) -> http.client.HTTPConnection:
+    host, port = target.base.hostname or "", target.address[1]
+    if target.base.scheme == "https":
+        return http.client.HTTPSConnection(host, port)
+    return http.client.HTTPConnection(host, port)
+
+
+def _connect(exchange: Exchange, connection: http.client.HTTPConnection, target: Target, patience: Patience) -> None:
+    deadline = patience.connecting()
+    sock = socket.socket(target.family, socket.SOCK_STREAM)
+    connection.sock = sock
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    _within(exchange, sock, deadline, lambda: sock.connect(target.address))
+    if target.base.scheme == "https":
+        context = ssl.create_default_context()
+        name = target.base.hostname
+        connection.sock = _within(exchange, sock, deadline, lambda: context.wrap_socket(sock, server_hostname=name))
+    exchange.connect_s = exchange.now_s()
+
+
+def _send(
+    exchange: Exchange,
+    connection: http.client.HTTPConnection,
+    target: Target,
+    headers: Mapping[str, str],
+    body: bytes,
+    patience: Patience,
+) -> None:
+    deadline = patience.waiting(exchange.now_s())
+    exchange.request_bytes = len(body)
+    fields = {"Content-Type": "application/json", "Accept": "text/event-stream", **headers}
+    request = lambda: connection.request("POST", target.path, body, fields)  # noqa: E731
+    _within(exchange, connection.sock, deadline, request)
+    exchange.sent_s = exchange.now_s()
+
+
+def _read(exchange: Exchange, connection: http.client.HTTPConnection, patience: Patience, notice: Notice) -> None:
+    sent_s = exchange.sent_s or 0.0
+    sock = connection.sock  # http.client lets go of it when the answer has no length
+    response = _within(exchange, sock, patience.waiting(sent_s), connection.getresponse)
+    exchange.headers_s = headers_s = exchange.now_s()
+    exchange.http_status = response.status
+    answer, reader = exchange.answer, exchange.reader
+    try:
+        while not answer.is_over:
+            deadline = patience.reading(sent_s, headers_s, answer)
+            data = _within(exchange, sock, deadline, lambda: response.read1(_READ_BYTES))
+            at_s = exchange.now_s()
+            if not data:
+                break
+            reader.feed(data, at_s)
+            notice(exchange)
+            if patience.has_left(answer):
+                raise _TimeUp(Outcome.ABANDONED)
+    finally:
+        response.close()
+    reader.close()
+
+
+def _within(exchange: Exchange, sock: socket.socket, deadline: Deadline, step: Callable[[], T]) -> T:
+    """Runs one blocking step, up to the deadline."""
+    deadline_s, outcome = deadline
+    sock.settimeout(None if deadline_s == math.inf else max(_LEAST_WAIT_S, deadline_s - exchange.now_s()))
+    try:
+        return step()
+    except TimeoutError:
+        raise _TimeUp(outcome) from None
+
+
+def _ending_of(error: Exception, exchange: Exchange) -> Ending:
+    text = str(error) or type(error).__name__
+    if isinstance(error, ConnectionError) and not isinstance(error, ConnectionRefusedError):
+        return Ending(Outcome.RESET, text)
+    if isinstance(error, http.client.HTTPException):
+        return Ending(Outcome.BAD_PROTOCOL, f"not HTTP: {type(error).__name__}: {text}"[:200])
+    return Ending(Outcome.RESET if exchange.connect_s is not None else Outcome.REFUSED, text)

@@ -1,0 +1,117 @@
+"""CodingAgent: the Locust user class that every entry of a scenario, and every hand-written locustfile, makes."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import gevent
+from locust import User, task
+from locust.exception import StopUser
+
+from locust_agents.dialogue import Style
+from locust_agents.locustfiles import conductor
+from locust_agents.locustfiles.driver import Driver, Leaves, Manner
+from locust_agents.patience import Timeouts
+from locust_agents.plugins import registry
+from locust_agents.plugins.api import Agent, Behaviour
+from locust_agents.profile import Profile
+
+_log = logging.getLogger(__name__)
+_STOPPING = "stopping"  # locust.user.task.LOCUST_STATE_STOPPING, the state in which Locust waits for a user
+
+
+class CodingAgent(User):
+    """One slot: runs session after session of its behaviour. Subclass it, or let a scenario do so.
+
+    `behaviour` and `profile` are an object or a registered name; `parameters` go to the behaviour. `scale` multiplies
+    all sizes, `gap_scale` and `gap_cap_s` shape the pauses. A slot starts `after_s` into the run, and ends after
+    `sessions` sessions when that is set.
+    """
+
+    abstract = True
+    behaviour: ClassVar[Behaviour | str]
+    profile: ClassVar[Profile | str] = "opencode"
+    parameters: ClassVar[Mapping[str, Any]] = {}
+    scale: ClassVar[float] = 1.0
+    replies: ClassVar[Literal["live", "scripted"]] = "live"
+    outputs: ClassVar[Literal["live", "drawn"]] = "live"
+    gap_scale: ClassVar[float] = 1.0
+    gap_cap_s: ClassVar[float | None] = None
+    after_s: ClassVar[float] = 0.0
+    apart_s: ClassVar[float] = 0.0
+    sessions: ClassVar[int | None] = None
+    timeouts: ClassVar[Timeouts | None] = None
+    entry: ClassVar[str] = ""
+
+    def on_start(self) -> None:
+        """Joins the run of this environment, and waits for this slot's turn to come in."""
+        cls = type(self)
+        self._entry = cls.entry or cls.__name__
+        self._swarm = conductor.of(self.environment).swarm_for_users()
+        if self._swarm is None:
+            raise StopUser  # the run did not begin; who began it says why
+        number, place = self._swarm.enrol(self._entry)
+        self._name = f"{self._entry}/{self._swarm.worker}.{number}"
+        self._done = 0
+        self._behaviour = _behaviour(cls.behaviour)
+        self._profile = _profile(cls.profile)
+        self._sleep_until(cls.after_s + place * cls.apart_s)
+
+    @task
+    def session(self) -> None:
+        """One whole session."""
+        swarm, behaviour = self._swarm, self._behaviour
+        if swarm is None:
+            raise StopUser
+        agent = Agent(
+            self._name,
+            f"{self._name}#{self._done}",
+            f"{swarm.scenario.seed} {self._name} {self._done}",
+            preamble_tokens=float(self._profile.system_tokens + self._profile.tool_tokens),
+        )
+        driver = Driver(swarm, self._manner(), self._must_leave)
+        try:
+            driver.run(behaviour(agent, **self.parameters))
+        except Leaves:
+            raise StopUser from None
+        except Exception as error:  # noqa: BLE001 (a plugin may raise anything)
+            _log.error("behaviour %s failed in %s: %r", behaviour.name, agent.session, error)
+            conductor.of(self.environment).plugin_failed(behaviour.name, error)
+            self.environment.events.user_error.fire(user_instance=self, exception=error, tb=error.__traceback__)
+            self._finish()
+        self._done += 1
+        if self.sessions is not None and self._done >= self.sessions:
+            self._finish()
+
+    def _finish(self) -> None:
+        """Nothing more to do: the slot stays, so that Locust's counts stay true, until it is stopped."""
+        if self._swarm is not None:
+            self._swarm.slot_finished()
+        while not self._must_leave():
+            gevent.sleep(0.2)
+        raise StopUser
+
+    def _manner(self) -> Manner:
+        assert self._swarm is not None
+        preamble = self._swarm.preamble(self._profile, self.scale)
+        style = Style(self._profile, preamble, self.scale, self.replies, self.outputs)
+        timeouts = self.timeouts or self._profile.timeouts
+        return Manner(self._entry, self._behaviour.name, style, timeouts, self.gap_scale, self.gap_cap_s)
+
+    def _sleep_until(self, elapsed_s: float) -> None:
+        assert self._swarm is not None
+        while (left_s := elapsed_s - self._swarm.elapsed_s()) > 0:
+            if self._must_leave():
+                raise StopUser
+            gevent.sleep(min(left_s, 0.2))
+
+    def _must_leave(self) -> bool:
+        return bool(self._state == _STOPPING)
+
+
+def _behaviour(wanted: Behaviour | str) -> Behaviour:
+    return wanted if isinstance(wanted, Behaviour) else registry.behaviour(wanted)
+
+
+def _profile(wanted: Profile | str) -> Profile:
+    return wanted if isinstance(wanted, Profile) else registry.profile(wanted)

@@ -1,0 +1,85 @@
+"""A worker's part: builds the classes that the master's plan names, and sends every record to the master."""
+
+import logging
+from typing import Any
+
+from locust.env import Environment
+from locust.runners import WorkerRunner
+
+from locust_agents import plan
+from locust_agents.errors import LocustAgentsError
+from locust_agents.locustfiles import relay
+from locust_agents.locustfiles.classes import classes_of
+from locust_agents.locustfiles.events import ensure_hooks
+from locust_agents.locustfiles.swarm import Swarm
+from locust_agents.plugins import registry
+from locust_agents.scenarios import loader
+
+_log = logging.getLogger(__name__)
+
+
+class Worker:
+    """What a worker's environment has in the place of a conductor."""
+
+    def __init__(self, environment: Environment, runner: WorkerRunner) -> None:
+        self.environment = environment
+        self.swarm: Swarm | None = None
+        self._runner = runner
+        self._sender: relay.Sender | None = None
+        ensure_hooks(environment.events)
+        runner.register_message(relay.RECEIVED, self.on_received)
+        runner.register_message(relay.DRAIN, self.on_drain)
+
+    def begin(self) -> None:
+        """The master has sent its plan with its options; without one there is nothing to do."""
+        text = getattr(self.environment.parsed_options, "agents_plan", "")
+        if self._sender is not None:
+            self._sender.stop()
+        self.swarm = None
+        if text:
+            try:
+                self._begin(plan.from_text(text))
+            except (LocustAgentsError, OSError) as error:
+                _log.error("this worker cannot take part: %s", error)
+
+    def _begin(self, made: plan.RunPlan) -> None:
+        scenario = loader.parse(made.scenario, "the master's plan", registry.parameters(), registry.profiles())
+        if scenario.swarm:  # else the classes are written by hand, and this worker has them in its own locustfile
+            self.environment.user_classes = list(classes_of(scenario).values())
+        self._sender = relay.Sender(self._runner, made.run, self._is_idle)
+        self.swarm = Swarm(made, scenario, self.environment, self._sender, max(0, self._runner.worker_index))
+
+    def swarm_for_users(self) -> Swarm | None:
+        """The run that a user joins; None where it did not begin."""
+        return self.swarm
+
+    def plugin_failed(self, behaviour: str, error: Exception) -> None:
+        """A behaviour raised: the master learns of it and ends with status 2."""
+        if self._sender is not None:
+            self._sender.faults.append(f"behaviour {behaviour!r} raised {type(error).__name__}: {error}")
+
+    def end(self) -> None:
+        """Users have been stopped. What is not acknowledged goes out once more; the sender goes on until it is."""
+        if self.swarm is not None:
+            self.swarm.is_draining = True
+            self.swarm.close()
+        if self._sender is not None:
+            self._sender.send()
+
+    def quit(self) -> None:
+        """The process ends."""
+
+    def on_received(self, environment: Environment, msg: Any, **_: Any) -> None:
+        """The master has written our lines up to a number."""
+        del environment
+        if self._sender is not None and self.swarm is not None and msg.data["run"] == self.swarm.plan.run:
+            self._sender.received(msg.data["upto"])
+
+    def on_drain(self, environment: Environment, msg: Any, **_: Any) -> None:
+        """The master says that no turn may start any more."""
+        del environment
+        if self.swarm is not None:
+            self.swarm.drain(msg.data["cut"])
+
+    def _is_idle(self) -> bool:
+        return self.swarm is not None and self.swarm.is_idle

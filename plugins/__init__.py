@@ -1,0 +1,1 @@
+"""Behaviours, profiles and listeners, all found through entry points; the built-ins use the same door."""

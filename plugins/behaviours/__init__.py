@@ -1,0 +1,1 @@
+"""The behaviours that ship, a generator in each file."""

@@ -1,0 +1,80 @@
+"""How `--set key=value` changes a scenario that was read, before any check."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from locust_agents.errors import ScenarioError
+from locust_agents.scenarios.places import KeyPath, Place, Problem, Reading, ScenarioProblems, dotted
+from locust_agents.scenarios.reading import compose, read_node
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """One key of the scenario with its value as YAML text; errors are placed at `option`, by default `--set KEY`."""
+
+    key: str
+    value: str
+    option: str = ""
+
+
+def read_override(text: str) -> Override:
+    """Split `key=value` at the first `=`; raises ScenarioError when there is none or no key before it."""
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise ScenarioError(f"--set {text}: write it as key=value, such as --set swarm.fixers.agents=8")
+    return Override(key.strip(), value)
+
+
+def apply_overrides(reading: Reading, overrides: Sequence[Override]) -> None:
+    """Put the values in, in order; what cannot be put in becomes a problem of the reading."""
+    for number, override in enumerate(overrides, start=1):
+        place = _place(override, number)
+        try:
+            _apply(reading, override, place)
+        except ScenarioProblems as error:
+            reading.problems.extend(error.problems)
+
+
+def _place(override: Override, number: int) -> Place:
+    if override.option:
+        return Place(override.option, (number, 0, 0))
+    return Place(f"--set {override.key}", (number, 0, 0), names_key=override.key)
+
+
+def _apply(reading: Reading, override: Override, place: Place) -> None:
+    path = _path(override.key)
+    if not all(path):
+        raise ScenarioProblems([Problem(place, path, "the key has an empty part")])
+    node = compose(override.value, lambda _line, _column: place)
+    parent = _parent(reading, path, place)
+    _forget(reading, path)
+    for end in range(1, len(path) + 1):
+        reading.keys.setdefault(path[:end], place)
+    reading.values[path] = place
+    parent[path[-1]] = None if node is None else read_node(node, path, reading, lambda _line, _column: place)
+
+
+def _path(key: str) -> KeyPath:
+    """Split a dotted key; what follows `limits.` is one key, dots and all."""
+    if key.startswith("limits."):
+        return ("limits", key.removeprefix("limits."))
+    return tuple(key.split("."))
+
+
+def _parent(reading: Reading, path: KeyPath, place: Place) -> dict[str, object]:
+    """Return the mapping that holds the last key of `path`, made where it is missing."""
+    mapping = reading.data
+    for end in range(1, len(path)):
+        below = mapping.setdefault(path[end - 1], {})
+        if not isinstance(below, dict):
+            raise ScenarioProblems([Problem(place, path, f"{dotted(path[:end])} is not a mapping, so it has no keys")])
+        mapping = below
+    return mapping
+
+
+def _forget(reading: Reading, path: KeyPath) -> None:
+    """Drop what was known of the value that is being replaced, its mistakes too."""
+    for places in (reading.keys, reading.values):
+        for old in [old for old in places if old[: len(path)] == path]:
+            del places[old]
+    reading.problems = [problem for problem in reading.problems if problem.path[: len(path)] != path]

@@ -1,0 +1,58 @@
+"""The command `locust-agents`: finds the command's module, and prints the one line of an error that it raises."""
+
+import os
+import pkgutil
+import sys
+from collections.abc import Mapping, Sequence
+
+from locust_agents import __version__
+from locust_agents.errors import ClusterError, LocustAgentsError
+
+# Each module is imported only when its command is asked for: Locust patches the process, and takes its time.
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "run": ("locust_agents.locustfiles.run_command:main", "one run: a scenario against a server, and its table"),
+    "tiny-model": ("locust_agents.cluster.tiny_model:main", "make the model that the quickstart serves"),
+    "replay-server": ("locust_agents.cluster.replay_server:main", "serve timed bytes, for tests of clients"),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command; the exit status is the contract's."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    name = arguments[0] if arguments else "--help"
+    if name in ("-h", "--help"):
+        print(_usage())
+        return 0
+    if name in ("-V", "--version"):
+        print(f"locust-agents {__version__}")
+        return 0
+    if name not in COMMANDS:
+        print(f"locust-agents: no command {name!r}\n\n{_usage()}", file=sys.stderr)
+        return 2
+    return _run(COMMANDS[name][0], arguments[1:])
+
+
+def _run(place: str, arguments: Sequence[str]) -> int:
+    try:
+        return int(pkgutil.resolve_name(place)(arguments))
+    except LocustAgentsError as error:
+        print(complaint(error), file=sys.stderr)
+        return error.exit_status
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has gone; a second error at exit would say nothing more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 130
+
+
+def complaint(error: Exception) -> str:
+    """An error as the user reads it: its one line, and below it the end of the log that belongs to it."""
+    tail = error.log_tail if isinstance(error, ClusterError) else ()
+    return "\n".join([str(error), *(f"    {line}" for line in tail)])
+
+
+def _usage() -> str:
+    width = max(map(len, COMMANDS))
+    rows = (f"  {name:{width}}  {what}" for name, (_, what) in COMMANDS.items())
+    return "\n".join(["usage: locust-agents COMMAND [options]", "", *rows, "", "COMMAND --help tells its options."])

@@ -1,0 +1,125 @@
+"""What one `data:` payload of a streamed chat answer says, whichever server of this API wrote it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from locust_agents.errors import ProtocolError
+
+Channel = Literal["content", "reasoning", "tool_call"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDelta:
+    """A piece of a tool call: which call it belongs to, and what it adds."""
+
+    index: int
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Token counts as the server gives them; None where it says nothing."""
+
+    prompt_tokens: int | None
+    cached_tokens: int | None
+    completion_tokens: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """The parts of one payload that anybody here looks at; empty where absent."""
+
+    content: str = ""
+    reasoning: str = ""
+    tool_calls: tuple[ToolDelta, ...] = ()
+    finish_reason: str | None = None
+    usage: Usage | None = None
+    error: str | None = None
+
+    @property
+    def channel(self) -> Channel | None:
+        """What kind of token this is, None for a role-only or an empty delta."""
+        if self.tool_calls:
+            return "tool_call"
+        if self.content:
+            return "content"
+        return "reasoning" if self.reasoning else None
+
+
+def parse(data: bytes | str) -> Delta:
+    """Reads one payload; raises ProtocolError where it is not the JSON of this API."""
+    try:
+        payload = json.loads(data)
+    except ValueError as error:  # UnicodeDecodeError is one
+        raise ProtocolError(f"an event that is not JSON: {_excerpt(data)} ({error})") from None
+    try:
+        return _delta(payload)
+    except (AttributeError, TypeError, KeyError, ValueError):
+        raise ProtocolError(f"an event of an unknown form: {_excerpt(data)}") from None
+
+
+def error_text(error: Any) -> str:
+    """The words of an `error` value, which servers send as a string or as an object with a message."""
+    if isinstance(error, Mapping):
+        return str(error.get("message") or json.dumps(error))
+    return str(error)
+
+
+def _delta(payload: Mapping[str, Any]) -> Delta:
+    if payload.get("error") is not None:
+        return Delta(error=error_text(payload["error"]))
+    usage = _usage(payload.get("usage"))
+    choices = payload.get("choices")
+    if not choices:
+        if usage is None and choices is None:
+            raise ValueError("neither choices nor usage nor error")
+        return Delta(usage=usage)
+    choice = choices[0]
+    delta = choice.get("delta") or {}
+    return Delta(
+        content=_text(delta.get("content", choice.get("text"))),
+        reasoning=_text(delta.get("reasoning") or delta.get("reasoning_content")),
+        tool_calls=_tool_deltas(delta.get("tool_calls") or ()),
+        finish_reason=choice.get("finish_reason"),
+        usage=usage,
+    )
+
+
+def _text(value: Any) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    raise TypeError(f"text expected, got {value!r}")
+
+
+def _tool_deltas(calls: Sequence[Mapping[str, Any]]) -> tuple[ToolDelta, ...]:
+    deltas = (_tool_delta(place, call) for place, call in enumerate(calls))
+    return tuple(delta for delta in deltas if delta.id or delta.name or delta.arguments)
+
+
+def _tool_delta(place: int, call: Mapping[str, Any]) -> ToolDelta:
+    function = call.get("function") or {}
+    return ToolDelta(
+        int(call.get("index", place)), _text(call.get("id")), _text(function.get("name")), _arguments(function)
+    )
+
+
+def _arguments(function: Mapping[str, Any]) -> str:
+    arguments = function.get("arguments")
+    return json.dumps(arguments) if isinstance(arguments, Mapping) else _text(arguments)
+
+
+def _usage(usage: Mapping[str, Any] | None) -> Usage | None:
+    if not usage:
+        return None
+    details = usage.get("prompt_tokens_details") or {}
+    cached = details.get("cached_tokens", usage.get("cached_tokens"))
+    return Usage(usage.get("prompt_tokens"), cached, usage.get("completion_tokens"))
+
+
+def _excerpt(data: bytes | str) -> str:
+    shown = data[:80]
+    return repr(shown) + ("…" if len(data) > len(shown) else "")

@@ -1,0 +1,151 @@
+"""One agent's history as turns change it: what is said, what was heard, and what the cache should hold of it."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from locust_agents import draws, expected, filler, messages
+from locust_agents.conversation import Conversation, Preamble, closing
+from locust_agents.outcome import Outcome
+from locust_agents.plugins.api import Agent, Reply, Say
+from locust_agents.profile import Profile
+from locust_agents.sizing import Sizer
+from locust_agents.stream import Answer, ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What is the same for all turns of an entry. `scale` multiplies every size that a behaviour names."""
+
+    profile: Profile
+    preamble: Preamble
+    scale: float = 1.0
+    replies: Literal["live", "scripted"] = "live"
+    outputs: Literal["live", "drawn"] = "live"
+
+
+class Dialogue:
+    """The history of one agent, and the tokens of it that were computed before."""
+
+    def __init__(self, agent: Agent, style: Style, sizer: Sizer) -> None:
+        self.agent = agent
+        self.turns = 0
+        self.continued_tokens: int | None = None
+        self._style = style
+        self._sizer = sizer
+        self._conversation = Conversation(style.preamble)
+        self._filler = random.Random(f"{agent.seed} text {agent.session}")
+        self._unanswered: tuple[ToolCall, ...] = ()
+        self._said_chars = 0
+        self._said_messages = 0
+
+    def say(self, says: Sequence[Say]) -> None:
+        """Adds the messages of a turn; calls that nobody answers are answered first, as real clients do."""
+        answered = {say.answers.id for say in says if say.answers is not None}
+        dropped = (call for call in self._unanswered if call.id not in answered)
+        self._unanswered = ()
+        self._said_chars = self._said_messages = 0
+        for say in (*(Say("The call was not run.", answers=call) for call in dropped), *says):
+            self._add(say)
+
+    @property
+    def preamble(self) -> Preamble:
+        """The start that every request of this history has."""
+        return self._style.preamble
+
+    def body(self, max_tokens: int | None) -> bytes:
+        """The bytes of the next request; `max_tokens` None leaves it to the server."""
+        return self._conversation.body(closing(max_tokens))
+
+    def max_tokens(self, wanted: int | None) -> int | None:
+        """The limit to send: the turn's own, the drawn size of the answer, or the profile's."""
+        if wanted is not None:
+            return wanted
+        return self._drawn_tokens() if self._style.outputs == "drawn" else self._style.profile.max_tokens
+
+    def hear(self, answer: Answer, outcome: Outcome, first_token_s: float | None) -> Reply:
+        """Takes the last attempt's answer into the history and says what the behaviour gets."""
+        self.turns += 1
+        usage = answer.usage
+        if usage is not None and usage.prompt_tokens:
+            self._learn(usage.prompt_tokens)
+        if answer.prefill_end_s is not None or answer.first_token_s is not None:
+            live = self._style.replies == "live" and outcome is Outcome.OK
+            if usage is not None:
+                self.continued_tokens = expected.continued(usage.prompt_tokens, usage.completion_tokens, live)
+        tokens = None if usage is None else usage.completion_tokens
+        text, calls = self._kept(answer, outcome)
+        return Reply(text, calls, outcome, tokens, first_token_s)
+
+    def compacted(self, keep_tokens: float, summary: str) -> None:
+        """Replaces the history by a summary and its last messages, from a user message on."""
+        keep = self._keep(keep_tokens * self._style.scale)
+        self._conversation = self._conversation.shortened(keep, messages.user(summary))
+        self._unanswered = ()
+        self.continued_tokens = None
+
+    def summary(self, text: str, tokens: float) -> str:
+        """The summary to keep: the model's own words, or filler of its size where replies are scripted or empty."""
+        if text and self._style.replies == "live":
+            return text
+        return filler.text(self._sizer.chars(tokens * self._style.scale), self._filler)
+
+    def _add(self, say: Say) -> None:
+        text = self._text(say)
+        self._said_chars += len(text)
+        self._said_messages += 1
+        message = messages.user(text) if say.answers is None else messages.tool(say.answers.id, text)
+        self._conversation.append(message)
+
+    def _text(self, say: Say) -> str:
+        if say.tokens is None:
+            return say.text
+        tokens = say.tokens
+        cap = self._style.profile.tool_result_cap_tokens
+        if say.answers is not None and cap is not None:
+            tokens = min(tokens, cap)
+        # The filler comes first: a common first line would be a prefix that agents share by accident.
+        return filler.text(self._sizer.chars(tokens * self._style.scale, len(say.text)), self._filler) + say.text
+
+    def _kept(self, answer: Answer, outcome: Outcome) -> tuple[str, tuple[ToolCall, ...]]:
+        if self._style.replies == "scripted" and outcome is Outcome.OK:
+            return self._scripted()
+        text = "".join(answer.content)
+        # A call that came in full or not at all: only an answer that ended properly has whole ones.
+        calls = tuple(answer.tool_calls.values()) if outcome is Outcome.OK else ()
+        if text or calls:
+            reasoning = "".join(answer.reasoning)
+            replay = self._style.profile.reasoning_replay
+            self._conversation.append(messages.assistant(text, calls, reasoning, replay))
+        self._unanswered = calls
+        return text, calls
+
+    def _scripted(self) -> tuple[str, tuple[ToolCall, ...]]:
+        text = filler.text(self._sizer.chars(self._drawn_tokens()), self._filler)
+        name = self._style.profile.tools[0] if self._style.profile.tools else ""
+        call = ToolCall(f"call_{self.agent.session}_{self.turns}", name, '{"filePath": "src/app.py"}')
+        calls = (call,) if name else ()
+        self._conversation.append(messages.assistant(text, calls))
+        self._unanswered = calls
+        return text, calls
+
+    def _drawn_tokens(self) -> int:
+        return max(1, round(draws.draw(draws.TOOL_CALL, self._filler) * self._style.scale))
+
+    def _learn(self, prompt_tokens: int) -> None:
+        before = self.continued_tokens
+        if before is not None and prompt_tokens > before and self._style.replies == "live":
+            self._sizer.learn(self._said_chars, self._said_messages, prompt_tokens - before)
+
+    def _keep(self, tokens: float) -> int:
+        history = self._conversation.messages
+        left = tokens
+        kept = 0
+        for place, message in enumerate(reversed(history), start=1):
+            left -= len(message) * self._sizer.tokens_per_char
+            if left < 0:
+                break
+            if message.startswith(b'{"role":"user"'):
+                kept = place
+        return kept

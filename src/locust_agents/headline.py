@@ -1,0 +1,25 @@
+"""The lines above the table: what ran, on what, and whether the client itself was fit to measure."""
+
+from locust_agents.scenarios.model import Scenario
+from locust_agents.summary import Summary
+
+
+def lines(scenario: Scenario, summary: Summary) -> list[str]:
+    """Two lines: the server, then the terms of the run."""
+    lag = "–" if summary.loop_lag_p99 is None else f"{summary.loop_lag_p99.value * 1000:.1f} ms"
+    scale = "full scale" if scenario.scale == 1 else f"SCALE {_fraction(scenario.scale)}"
+    cache = "prompt cache warm" if scenario.cache == "warm" else "prompt cache empty"
+    terms = (scale, f"{summary.seconds:.0f} s", cache, f"replies {scenario.replies}", f"client lag p99 {lag}")
+    return [f"{scenario.name}   {_server(scenario)}", "   ".join(terms)]
+
+
+def _server(scenario: Scenario) -> str:
+    launch = scenario.server.launch
+    if launch is None:
+        return "" if scenario.server.attach is None else f"attached to {scenario.server.attach.url}"
+    ranks = f"{launch.ranks} rank{'s' if launch.ranks > 1 else ''} {launch.backend}"
+    return f"{ranks}, {launch.model} model" + (" (not a speed of any Mac)" if launch.model.startswith("tiny") else "")
+
+
+def _fraction(scale: float) -> str:
+    return f"1/{1 / scale:g}" if scale < 1 and (1 / scale).is_integer() else f"{scale:g}"

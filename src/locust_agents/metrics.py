@@ -1,0 +1,86 @@
+"""What is measured of a set of records, by the name that limits and tables use."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from locust_agents import figures, itl
+from locust_agents.figures import Wait
+from locust_agents.outcome import Outcome
+from locust_agents.records import TurnRecord
+
+_APART = (Outcome.CUT, Outcome.ABANDONED, Outcome.CAPPED)
+
+
+def waits(records: Iterable[TurnRecord], metric: str) -> list[Wait]:
+    """The values of a metric, one a turn. Waits count every turn sent; the rest only turns that ended well."""
+    return [wait for record in records if (wait := _OF[metric](record)) is not None]
+
+
+def gaps(records: Iterable[TurnRecord]) -> dict[int, int]:
+    """All gaps between tokens of turns that ended well, as one histogram."""
+    return itl.merge([record.itl_hist for record in records if record.outcome is Outcome.OK])
+
+
+def reuse(records: Iterable[TurnRecord]) -> float | None:
+    """Cached over expected tokens; None where no turn could have found anything, or no usage was reported."""
+    known = [
+        (record.cached_tokens, record.expected_tokens)
+        for record in records
+        if record.cached_tokens is not None and record.expected_tokens
+    ]
+    return sum(cached for cached, _ in known) / sum(expected for _, expected in known) if known else None
+
+
+def failures(records: Sequence[TurnRecord]) -> float | None:
+    """Failed turns as a share of those that we did not end ourselves; None where there are none of these."""
+    counted = [record for record in records if record.outcome not in _APART]
+    return sum(record.is_failure for record in counted) / len(counted) if counted else None
+
+
+def decode_all(records: Sequence[TurnRecord]) -> float | None:
+    """Tokens/s of all turns together, over the seconds in which at least one of them decoded."""
+    decoding = [record for record in records if record.completion_tokens and record.first_token_s is not None]
+    spans = [(record.wall_time + (record.first_token_s or 0.0), record.wall_time + record.end_s) for record in decoding]
+    seconds = figures.union_s(spans)
+    return sum(record.completion_tokens or 0 for record in decoding) / seconds if seconds > 0 else None
+
+
+def _since_sent(record: TurnRecord, at_s: float | None) -> Wait | None:
+    if record.sent_s is None:
+        return None
+    if at_s is None:
+        return Wait(record.end_s - record.sent_s, is_more=True)
+    return Wait(at_s - record.sent_s)
+
+
+def _first_answer(record: TurnRecord) -> Wait | None:
+    if record.first_answer_s is None and record.outcome is Outcome.NO_ANSWER:
+        return None  # ended properly without one: there was nothing to wait for
+    return _since_sent(record, record.first_answer_s)
+
+
+def _plain(value: float | None) -> Wait | None:
+    return None if value is None else Wait(value)
+
+
+def _of_ok(field: Callable[[TurnRecord], float | None]) -> Callable[[TurnRecord], Wait | None]:
+    return lambda record: _plain(field(record)) if record.outcome is Outcome.OK else None
+
+
+def _decode(record: TurnRecord) -> float | None:
+    first_s, last_s, tokens = record.first_token_s, record.last_token_s, record.completion_tokens
+    if first_s is None or last_s is None or not tokens or last_s <= first_s:
+        return None
+    return (tokens - 1) / (last_s - first_s)
+
+
+_OF: Mapping[str, Callable[[TurnRecord], Wait | None]] = {
+    "ttft": lambda record: _since_sent(record, record.first_token_s),
+    "first_answer": _first_answer,
+    "queue": lambda record: _since_sent(record, record.headers_s),
+    "connect": lambda record: _plain(record.connect_s),
+    "prompt": lambda record: _plain(record.prompt_tokens),
+    "prefill": lambda record: _plain(None if record.prefill_is_bound else record.prefill_tokens_s),
+    "stall": _of_ok(lambda record: record.stall_s),
+    "turn": _of_ok(lambda record: record.end_s),
+    "decode": _of_ok(_decode),
+}

@@ -1,0 +1,142 @@
+"""The figures of a run, computed from its records and nothing else."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from locust_agents import figures, itl, metrics
+from locust_agents.figures import Wait
+from locust_agents.limits import KINDS, METRICS, Limit
+from locust_agents.records import TurnRecord
+from locust_agents.verdict import Judgement, judge
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The turns of one kind of one entry. Waits in seconds, prompts in tokens, reuse as a share."""
+
+    entry: str
+    kind: str
+    turns: int
+    failures: int
+    prompt_p50: Wait | None
+    prompt_max: Wait | None
+    queue_p95: Wait | None
+    queue_max: Wait | None
+    ttft_p50: Wait | None
+    ttft_p95: Wait | None
+    ttft_max: Wait | None
+    reuse: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A run. Speeds in tokens/s; `prefill_is_bound` where only lower bounds of the prefill speed are known."""
+
+    run: str
+    turns: int
+    seconds: float
+    rows: tuple[Row, ...]
+    outcomes: Mapping[str, int]
+    tool_calls: int
+    bad_tool_calls: int
+    decode_each: Wait | None
+    decode_all: float | None
+    itl_p50_s: float | None
+    itl_p99_s: float | None
+    stall_max: Wait | None
+    prefill: Wait | None
+    prefill_is_bound: bool
+    loop_lag_p99: Wait | None
+    judgements: tuple[Judgement, ...]
+
+
+def summarise(records: Sequence[TurnRecord], limits: Sequence[Limit] = ()) -> Summary:
+    """All figures of a run at once; an empty one is a summary too."""
+    gaps = metrics.gaps(records)
+    prefill, is_bound = _prefill(records)
+    return Summary(
+        run=records[0].run if records else "",
+        turns=len(records),
+        seconds=_seconds(records),
+        rows=tuple(_rows(records)),
+        outcomes=dict(Counter(str(record.outcome) for record in records)),
+        tool_calls=sum(record.tool_calls[0] for record in records),
+        bad_tool_calls=sum(record.tool_calls[1] for record in records),
+        decode_each=figures.statistic(metrics.waits(records, "decode"), "p50"),
+        decode_all=metrics.decode_all(records),
+        itl_p50_s=itl.quantile_s(gaps, 0.50),
+        itl_p99_s=itl.quantile_s(gaps, 0.99),
+        stall_max=figures.statistic(metrics.waits(records, "stall"), "max"),
+        prefill=prefill,
+        prefill_is_bound=is_bound,
+        loop_lag_p99=_lag(records),
+        judgements=tuple(judge(limits, records)),
+    )
+
+
+def worst(judgements: Sequence[Judgement]) -> list[Judgement]:
+    """One judgement for each limit: that of the entry that did worst."""
+    found: dict[str, Judgement] = {}
+    for judgement in judgements:
+        key = judgement.limit.key
+        if key not in found or _badness(judgement) > _badness(found[key]):
+            found[key] = judgement
+    return list(found.values())
+
+
+def _badness(judgement: Judgement) -> tuple[int, float]:
+    value = 0.0 if judgement.value is None else judgement.value.value
+    sign = 1 if METRICS[judgement.limit.metric].at_most else -1
+    return {False: 2, True: 1, None: 0}[judgement.held], sign * value
+
+
+def _rows(records: Sequence[TurnRecord]) -> list[Row]:
+    groups: dict[tuple[str, str], list[TurnRecord]] = {}
+    for record in records:
+        groups.setdefault((record.entry, record.kind), []).append(record)
+    order = {kind: place for place, kind in enumerate(KINDS)}
+    entries = list(dict.fromkeys(record.entry for record in sorted(records, key=lambda record: record.wall_time)))
+    keys = sorted(groups, key=lambda key: (entries.index(key[0]), order.get(key[1], len(order))))
+    return [_row(entry, kind, groups[entry, kind]) for entry, kind in keys]
+
+
+def _row(entry: str, kind: str, records: Sequence[TurnRecord]) -> Row:
+    return Row(
+        entry=entry,
+        kind=kind,
+        turns=len(records),
+        failures=sum(record.is_failure for record in records),
+        prompt_p50=_stated(records, "prompt", "p50"),
+        prompt_max=_stated(records, "prompt", "max"),
+        queue_p95=_stated(records, "queue", "p95"),
+        queue_max=_stated(records, "queue", "max"),
+        ttft_p50=_stated(records, "ttft", "p50"),
+        ttft_p95=_stated(records, "ttft", "p95"),
+        ttft_max=_stated(records, "ttft", "max"),
+        reuse=metrics.reuse(records),
+    )
+
+
+def _stated(records: Sequence[TurnRecord], metric: str, stat: str) -> Wait | None:
+    """The statistic, None where there are too few values to state it."""
+    values = metrics.waits(records, metric)
+    return figures.statistic(values, stat) if figures.is_enough(len(values), stat) else None
+
+
+def _prefill(records: Sequence[TurnRecord]) -> tuple[Wait | None, bool]:
+    if measured := metrics.waits(records, "prefill"):
+        return figures.statistic(measured, "p50"), False
+    bounds = [Wait(record.prefill_tokens_s) for record in records if record.prefill_tokens_s is not None]
+    return figures.statistic(bounds, "max"), bool(bounds)
+
+
+def _lag(records: Sequence[TurnRecord]) -> Wait | None:
+    lags = [Wait(record.loop_lag_s) for record in records if record.loop_lag_s is not None]
+    return figures.statistic(lags, "p99")
+
+
+def _seconds(records: Sequence[TurnRecord]) -> float:
+    if not records:
+        return 0.0
+    return max(record.wall_time + record.end_s for record in records) - min(record.wall_time for record in records)

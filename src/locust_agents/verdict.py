@@ -1,0 +1,100 @@
+"""Whether limits were held, each by each entry, and which exit status a run has earned."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from locust_agents import figures, itl, metrics
+from locust_agents.figures import Wait
+from locust_agents.limits import METRICS, Limit
+from locust_agents.outcome import Outcome
+from locust_agents.records import TurnRecord
+
+INTERRUPTED, UNTRUSTED, BROKEN, HELD = 130, 4, 1, 0
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What one entry made of one limit. `held` is None where there was nothing to judge.
+
+    `stat` is what was judged: the maximum where there were too few turns for the percentile that was asked for.
+    """
+
+    limit: Limit
+    entry: str
+    held: bool | None
+    value: Wait | None
+    stat: str | None
+
+
+def judge(limits: Iterable[Limit], records: Sequence[TurnRecord]) -> list[Judgement]:
+    """Every limit for every entry that it is meant for."""
+    entries = sorted({record.entry for record in records})
+    return [
+        _judge(limit, entry, [record for record in records if _is_meant(limit, entry, record)])
+        for limit in limits
+        for entry in entries
+        if limit.entry in (None, entry)
+    ]
+
+
+def exit_status(records: Sequence[TurnRecord], judgements: Iterable[Judgement]) -> int:
+    """3 where no turn was ok, 1 where a limit was broken, else 0; the runner knows the rest."""
+    if not any(record.outcome is Outcome.OK for record in records):
+        return 3
+    return BROKEN if any(judgement.held is False for judgement in judgements) else HELD
+
+
+def _is_meant(limit: Limit, entry: str, record: TurnRecord) -> bool:
+    return record.entry == entry and limit.kind in (None, record.kind)
+
+
+def _judge(limit: Limit, entry: str, records: Sequence[TurnRecord]) -> Judgement:
+    stat, values = _measured(limit, records)
+    value = _statistic(limit, values, stat or "max")
+    return Judgement(limit, entry, _held(limit, values, stat or "max"), value, stat)
+
+
+def _measured(limit: Limit, records: Sequence[TurnRecord]) -> tuple[str | None, list[Wait]]:
+    """The statistic that can be judged, and the values it is of."""
+    if limit.metric in ("reuse", "failures"):
+        share = metrics.reuse(records) if limit.metric == "reuse" else metrics.failures(records)
+        return None, [] if share is None else [Wait(share)]
+    stat = limit.stat or "max"
+    if limit.metric == "itl":
+        return _of_gaps(metrics.gaps(records), stat)
+    values = metrics.waits(records, limit.metric)
+    worst = "max" if METRICS[limit.metric].at_most else "min"
+    return (stat if figures.is_enough(len(values), stat) else worst), values
+
+
+def _of_gaps(gaps: Mapping[int, int], stat: str) -> tuple[str, list[Wait]]:
+    """The one value of a histogram; gaps are too many to be listed."""
+    count = sum(gaps.values())
+    stat = stat if figures.is_enough(count, stat) else "max"
+    if not count:
+        return stat, []
+    if stat == "mean":
+        return stat, [Wait(sum(itl.gap_s(key) * number for key, number in gaps.items()) / count)]
+    share = 1.0 if stat == "max" else float(stat[1:]) / 100
+    return stat, [Wait(itl.quantile_s(gaps, share) or 0.0)]
+
+
+def _held(limit: Limit, values: Sequence[Wait], stat: str) -> bool | None:
+    """A wait that did not end can break a limit, and never helps to hold one."""
+    known = _statistic(limit, values, stat)
+    if known is None:
+        return None
+    if not METRICS[limit.metric].at_most:
+        return known.value >= limit.bound
+    if known.value > limit.bound:
+        return False
+    whole = _statistic(limit, figures.ended(values), stat)
+    return None if whole is None else whole.value <= limit.bound
+
+
+def _statistic(limit: Limit, values: Sequence[Wait], stat: str) -> Wait | None:
+    if METRICS[limit.metric].at_most or not stat.startswith("p"):
+        return figures.statistic(values, stat)
+    # "95 % are at least as fast as": the percentile of a speed counts from the slow side.
+    slow_side = figures.statistic([Wait(-wait.value) for wait in values], stat)
+    return None if slow_side is None else Wait(-slow_side.value)
