@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import IO
 
 from locust_agents.cluster.replay_chat import MLX_HEADERS, ToolCall, chat_stream
-from locust_agents.cluster.replay_scripts import Ending, Framing, Script, load_scripts
+from locust_agents.cluster.replay_file import load_scripts, script_from_json
+from locust_agents.cluster.replay_scripts import Ending, Framing, Script
 from locust_agents.cluster.replay_wire import STAMP
 from locust_agents.errors import ClusterError
 
@@ -25,6 +26,7 @@ __all__ = [
     "ToolCall",
     "chat_stream",
     "load_scripts",
+    "script_from_json",
 ]
 
 _STOP_S = 5.0

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
+from locust_agents.cluster.replay_file import load_scripts
 from locust_agents.cluster.replay_play import Connection, Replay
-from locust_agents.cluster.replay_scripts import Script, load_scripts
+from locust_agents.cluster.replay_scripts import Script
 from locust_agents.errors import ClusterError, LocustAgentsError, ScenarioError
 
 _ABOUT = "Answers requests with timed bytes from a file, so that a client can be tried and timed without a model."

@@ -121,7 +121,7 @@ def _record(
     who, answer = attempt.identity, exchange.answer
     usage = answer.usage
     prompt, cached = (None, None) if usage is None else (usage.prompt_tokens, usage.cached_tokens)
-    speed, is_bound = _prefill_speed(answer, exchange.headers_s)
+    speed, is_bound = _prefill_speed(answer, exchange.sent_s)
     return TurnRecord(
         schema=records.SCHEMA,
         run=swarm.plan.run,
@@ -188,14 +188,17 @@ def _computed(answer: Answer, prompt: int | None, cached: int | None) -> int | N
     return None if prompt is None or cached is None else prompt - cached
 
 
-def _prefill_speed(answer: Answer, headers_s: float | None) -> tuple[float | None, bool]:
-    """Tokens/s between the first and the last comment; with one comment only a lower bound (True)."""
-    if not answer.progress or headers_s is None:
+def _prefill_speed(answer: Answer, sent_s: float | None) -> tuple[float | None, bool]:
+    """Tokens/s between the first and the last comment; with one comment only a lower bound (True).
+
+    The bound counts from the request: headers may come late, and then together with the first comment.
+    """
+    if not answer.progress or sent_s is None:
         return None, False
     first, last = answer.progress[0], answer.progress[-1]
     if last.at_s > first.at_s and last.done > first.done:
         return (last.done - first.done) / (last.at_s - first.at_s), False
-    return (last.done / (last.at_s - headers_s) if last.at_s > headers_s else None), True
+    return last.done / (last.at_s - sent_s), True
 
 
 def _stock_request(swarm: Swarm, record: TurnRecord) -> None:

@@ -17,8 +17,7 @@ from locust_agents.sizing import Calibration
 
 Note = Callable[[str, Mapping[str, Any]], None]
 
-# Two texts, whose difference leaves the template out. The longer one holds some 130 lines: the characters of a token
-# vary by about 8 % from line to line, so by 0.7 % in their mean.
+# Two texts, whose difference leaves the template out.
 _SAMPLE_CHARS = (600, 5000)
 # What stands behind a preamble in the shortest request: the user's one token and the template's turn to answer.
 _TAIL_TOKENS = 6
@@ -63,9 +62,8 @@ class _Asker:
 
 
 def _slope(ask: _Asker, model: str, calibration: Calibration) -> Calibration:
-    rng = random.Random("calibration")
     bare = preamble("calibration", model, None, (), {})
-    texts = [filler.text(chars, rng) for chars in _SAMPLE_CHARS]
+    texts = [filler.sample(chars) for chars in _SAMPLE_CHARS]
     counts = [ask.tokens(f"{len(text)} characters of code", bare, text) for text in texts]
     if counts[0] is None or counts[1] is None or counts[1] <= counts[0]:
         return calibration

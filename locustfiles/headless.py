@@ -25,7 +25,9 @@ def run(scenario: Scenario, out: Path | None) -> Conductor:
     """One run, from the server's start to its end; whatever ends it, the server that we started is stopped."""
     logging.getLogger("locust").setLevel(logging.ERROR)
     environment = Environment(
-        user_classes=list(classes_of(scenario).values()), events=Events(), shape_class=AgentShape()  # type: ignore[no-untyped-call]
+        user_classes=list(classes_of(scenario).values()),
+        events=Events(),
+        shape_class=AgentShape(),  # type: ignore[no-untyped-call]
     )
     environment.create_local_runner()
     install.join(environment, scenario)

@@ -142,7 +142,7 @@ class Agent:
         """Answers every tool call of `reply` by its id, with `tokens` in all; a user message where it called none."""
         calls = reply.tool_calls
         if not calls:
-            return Turn(self, (Say("", tokens),), answer_tokens)
+            return Turn(self, (Say("Go on.", tokens),), answer_tokens)
         return Turn(self, tuple(Say("", tokens / len(calls), call) for call in calls), answer_tokens)
 
     def compact(self, keep_tokens: float, summary_tokens: int) -> Compact:

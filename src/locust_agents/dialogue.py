@@ -100,13 +100,18 @@ class Dialogue:
 
     def _text(self, say: Say) -> str:
         if say.tokens is None:
-            return say.text
+            return self._opening() + say.text
         tokens = say.tokens
         cap = self._style.profile.tool_result_cap_tokens
         if say.answers is not None and cap is not None:
             tokens = min(tokens, cap)
-        # The filler comes first: a common first line would be a prefix that agents share by accident.
-        return filler.text(self._sizer.chars(tokens * self._style.scale, len(say.text)), self._filler) + say.text
+        opening = self._opening()
+        chars = self._sizer.chars(tokens * self._style.scale, len(opening) + len(say.text))
+        return opening + filler.text(chars, self._filler) + say.text
+
+    def _opening(self) -> str:
+        """Sets a session apart from its first message on, however small that is: no prefix is shared by accident."""
+        return f"# {filler.words(3, self._filler)}\n" if not self._conversation.messages else ""
 
     def _kept(self, answer: Answer, outcome: Outcome) -> tuple[str, tuple[ToolCall, ...]]:
         if self._style.replies == "scripted" and outcome is Outcome.OK:
@@ -134,8 +139,10 @@ class Dialogue:
         return max(1, round(draws.draw(draws.TOOL_CALL, self._filler) * self._style.scale))
 
     def _learn(self, prompt_tokens: int) -> None:
-        before = self.continued_tokens
-        if before is not None and prompt_tokens > before and self._style.replies == "live":
+        if self.turns > 1 and self._style.replies == "scripted":
+            return  # what the script said lies between, and was not counted
+        before = self.preamble.tokens if self.turns == 1 else self.continued_tokens
+        if before is not None and prompt_tokens > before:
             self._sizer.learn(self._said_chars, self._said_messages, prompt_tokens - before)
 
     def _keep(self, tokens: float) -> int:

@@ -1,7 +1,6 @@
 """Text of a wanted size: code-like whole lines of a fixed pool, in an order that a random generator decides."""
 
 import functools
-import itertools
 import random
 
 _THINGS = (
@@ -14,12 +13,13 @@ _THINGS = (
     "trace track tree unit user value vector version view watch weight window worker zone"
 ).split()
 _DEEDS = (
-    "accept add align apply assign attach balance bind build check claim clean clear close collect compare compute "
-    "copy count create decode define delete detach divide draw drop emit encode expand fetch fill find flush "
-    "format gather get grow handle hold insert join keep limit link load lookup mark measure merge move note open order pack "
-    "parse pick place plan press print prune pull push read reduce refresh release remove rename render repair reset resolve "
-    "restore retry rotate save scan seek select send serve settle shift show sign skip sort split start stop store sum "
-    "swap take test track trim turn update verify wait walk warn wrap write"
+    "accept add align apply assign attach balance bind build check claim clean clear close collect compare "
+    "compute copy count create decode define delete detach divide draw drop emit encode expand fetch fill find "
+    "flush format gather get grow handle hold insert join keep limit link load lookup mark measure merge move "
+    "note open order pack parse pick place plan press print prune pull push read reduce refresh release remove "
+    "rename render repair reset resolve restore retry rotate save scan seek select send serve settle shift show "
+    "sign skip sort split start stop store sum swap take test track trim turn update verify wait walk warn wrap "
+    "write"
 ).split()
 _SHAPES = (
     "def {deed}_{thing}({other}, {third}=None):",
@@ -35,24 +35,38 @@ _SHAPES = (
     "    assert {deed}_{thing}({other}) == {number}",
     "from {thing}.{other} import {deed}_{third}",
 )
-_POOL_SIZE = 2048
+_LINES_OF_A_SHAPE = 170
+_LONGEST_CHARS = 60
 
 
 @functools.cache
 def pool() -> tuple[str, ...]:
-    """All lines, each ended by a newline; the same in every process and release, so that sizes can be compared."""
+    """All lines, each ended by a newline, the shapes in turn; the same in every process and release."""
     rng = random.Random("locust-agents filler 1")
-    return tuple(_line(shape, rng) for shape in itertools.islice(itertools.cycle(_SHAPES), _POOL_SIZE))
+    return tuple(_line(shape, rng) for shape in _SHAPES * _LINES_OF_A_SHAPE)
+
+
+def sample(chars: int) -> str:
+    """Some `chars` characters, spread evenly over the pool and its shapes: what a calibration measures."""
+    lines = pool()
+    stride = 17  # shares no factor with the number of shapes, so that all of them are met
+    return "".join(lines[(place * stride) % len(lines)] for place in range(chars // 38))
 
 
 def text(chars: float, rng: random.Random) -> str:
-    """Whole lines, of a total as near to `chars` characters as the last line allows (a few characters)."""
+    """Whole lines, of a total as near to `chars` characters as the last line allows (a few characters).
+
+    Each dozen lines has every shape once: the characters of a token differ between shapes more than within one.
+    """
     lines = pool()
     taken: list[str] = []
     left = chars
-    while left > 60:
-        taken.append(lines[int(rng.random() * _POOL_SIZE)])
-        left -= len(taken[-1])
+    while left > _LONGEST_CHARS:
+        for shape in rng.sample(range(len(_SHAPES)), len(_SHAPES)):
+            if left <= _LONGEST_CHARS:
+                break
+            taken.append(lines[int(rng.random() * _LINES_OF_A_SHAPE) * len(_SHAPES) + shape])
+            left -= len(taken[-1])
     return "".join(taken) + _short(left, rng)
 
 

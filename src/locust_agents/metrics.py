@@ -36,6 +36,20 @@ def failures(records: Sequence[TurnRecord]) -> float | None:
     return sum(record.is_failure for record in counted) / len(counted) if counted else None
 
 
+def prefill_all(records: Iterable[TurnRecord]) -> float | None:
+    """Tokens/s of all prefills whose speed is known, each weighted by its seconds; None where none is known."""
+    known = [
+        (record.prefill_tokens_s, record.prefill_end_s - record.first_progress_s)
+        for record in records
+        if not record.prefill_is_bound
+        and record.prefill_tokens_s is not None
+        and record.prefill_end_s is not None
+        and record.first_progress_s is not None
+    ]
+    seconds = sum(seconds for _, seconds in known)
+    return sum(speed * seconds for speed, seconds in known) / seconds if seconds > 0 else None
+
+
 def decode_all(records: Sequence[TurnRecord]) -> float | None:
     """Tokens/s of all turns together, over the seconds in which at least one of them decoded."""
     decoding = [record for record in records if record.completion_tokens and record.first_token_s is not None]

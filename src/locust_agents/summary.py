@@ -125,8 +125,8 @@ def _stated(records: Sequence[TurnRecord], metric: str, stat: str) -> Wait | Non
 
 
 def _prefill(records: Sequence[TurnRecord]) -> tuple[Wait | None, bool]:
-    if measured := metrics.waits(records, "prefill"):
-        return figures.statistic(measured, "p50"), False
+    if (speed := metrics.prefill_all(records)) is not None:
+        return Wait(speed), False
     bounds = [Wait(record.prefill_tokens_s) for record in records if record.prefill_tokens_s is not None]
     return figures.statistic(bounds, "max"), bool(bounds)
 

@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from locust_agents.cluster.guardian import QUIET, group_is_empty
+from locust_agents.cluster.process import Guardian
 
 LAUNCHER = """
 import os, subprocess, sys, time
@@ -153,3 +154,17 @@ def test_it_starts_light() -> None:
     code = "import sys, locust_agents.cluster.guardian; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"psutil", "gevent", "mlx", "pydantic"} & set(done.stdout.split())
+
+
+def test_the_order_to_stop_while_a_fork_of_ours_holds_the_pipe(tmp_path: Path) -> None:
+    guarded = Guardian(tmp_path / "reports")
+    copy = os.dup(guarded._pipe)
+    try:
+        guarded.launch(["sleep", "60"], tmp_path / "log")
+        while not guarded.report("started"):
+            time.sleep(0.02)
+        guarded.stop()
+    finally:
+        os.close(copy)
+    assert guarded.report("ended") == {"event": "ended", "why": "told", "empty": True}
+    guarded.stop()

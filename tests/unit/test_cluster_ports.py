@@ -33,8 +33,13 @@ def test_a_listener_on_all_addresses_holds_it_too() -> None:
         assert not ports.port_is_free(port_of(server))
 
 
-def test_a_listener_beside_which_one_can_bind_is_found(listener: socket.socket) -> None:
+def test_a_listener_beside_which_one_can_bind(monkeypatch: pytest.MonkeyPatch, listener: socket.socket) -> None:
+    """On macOS that is one on 0.0.0.0."""
     assert ports._answers(port_of(listener))
+    free = ports.free_ports(1)
+    assert not ports._answers(free)
+    monkeypatch.setattr(ports, "_answers", lambda _: True)
+    assert not ports.port_is_free(free)
 
 
 def test_a_connection_that_fades_out_does_not_hold_it(listener: socket.socket) -> None:
