@@ -78,7 +78,7 @@ class Cluster:
             self._note("stop", {"seconds": _since(began_s), "unsure": self._unsure})
         return list(self._unsure)
 
-    def _launch(self, argv: tuple[str, ...]) -> None:
+    def _launch(self, argv: tuple[str, ...], starting_port: int) -> None:
         for rank in range(self._ranks):
             self.log_path(rank).unlink(missing_ok=True)  # what an earlier start wrote would be taken for this one's
         self._guardian = guardian = Guardian(self._folder / "guardian.log")
@@ -90,7 +90,8 @@ class Cluster:
                 raise ClusterError(f"{argv[0]} could not be started ({reason}): correct that and run again")
             time.sleep(0.02)
         self._crew.meet(int(str(started["pid"])), "launcher")
-        self._note("launch", {"argv": argv, "url": self.url, "epoch": self.epoch, "launcher": started["pid"]})
+        ports_taken = {"port": self._port, "starting_port": starting_port}
+        self._note("launch", {"argv": argv, **ports_taken, "epoch": self.epoch, "launcher": started["pid"]})
 
     def _look(self, health_now: Health, turn: TurnResult | None) -> Action:
         """Observes the processes and their logs, and asks the policy."""
@@ -166,7 +167,7 @@ def start(
     folder.mkdir(parents=True, exist_ok=True)
     cluster = Cluster(spec, port, folder, note, epoch)
     try:
-        cluster._launch(argv)
+        cluster._launch(argv, starting_port)
         turn = _until_ready(cluster, spec, say)
     except BaseException:  # an interrupt, or the end of our greenlet, must not leave a server behind either
         cluster.stop()

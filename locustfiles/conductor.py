@@ -48,11 +48,12 @@ class Conductor:
         self.interrupted = False
         self.server: Backend | None = None
         self.folder: RunFolder | None = None
+        self.path: Path | None = None
         self.swarm: Swarm | None = None
         self.records: list[TurnRecord] = []
         self.summary: Summary | None = None
         self.receiver: relay.Receiver | None = None
-        self._running: Scenario | None = None
+        self.running: Scenario | None = None
         self._started: float | None = None
         self._drained: float | None = None
         self._beginning = RLock()
@@ -82,13 +83,24 @@ class Conductor:
                 self.environment.events.quit.add_listener(lambda **_: self.quit())
         return self.swarm
 
+    def slot_finished(self) -> None:
+        """A slot has done its sessions. Where no shape watches for the end, the last one ends a headless run."""
+        if self.swarm is None:
+            return
+        self.swarm.slot_finished()
+        runner, options = self.environment.runner, self.environment.parsed_options
+        is_ours = self.environment.shape_class is None and bool(getattr(options, "headless", False))
+        if is_ours and runner is not None and self.swarm.finished_slots >= runner.target_user_count:
+            gevent.spawn(runner.quit)
+
     def plugin_failed(self, behaviour: str, error: Exception) -> None:
         """A behaviour raised; the run goes on without that agent, and ends with status 2."""
         self.plugin_faults.append(f"behaviour {behaviour!r} raised {type(error).__name__}: {error}")
 
     def _begin(self) -> None:
-        self._running = scenario = self.scenario or scenario_of(self.environment)
+        self.running = scenario = self.scenario or scenario_of(self.environment)
         self.folder = folder = run_folder.create(self.out, scenario.name)
+        self.path = folder.path
         folder.write("scenario.yaml", loader.dump(scenario))
         if self.server is None:
             self.server = backend.start(scenario.server, folder.path, self.say, folder.note)
@@ -141,21 +153,21 @@ class Conductor:
         """Asked by the shape once a second: watches the server, starts the drain in time, sees when all is done."""
         if self.error is not None:
             return True
-        if self._started is None or self._running is None:
+        if self._started is None or self.running is None:
             return False
         if self.server is not None and (failure := self.server.failure()) is not None:
             self.fail(ClusterError(failure, self.server.log_tail(self.server.culprit)))
             return True
         if self._drained is None and perf_counter() - self._started >= self.duration_s():
             self.drain()
-        late = self._drained is not None and perf_counter() - self._drained >= self._running.drain_s
+        late = self._drained is not None and perf_counter() - self._drained >= self.running.drain_s
         return late or self._is_idle()
 
     def duration_s(self) -> float:
         """The scenario's duration, or Locust's own `-t` where that is given; infinite without either."""
         options = self.environment.parsed_options
         run_time = getattr(options, "run_time", None) if options is not None else None
-        wanted = run_time or (self._running.duration_s if self._running is not None else None)
+        wanted = run_time or (self.running.duration_s if self.running is not None else None)
         return float(wanted) if wanted else float("inf")
 
     def drain(self, cut: bool = False) -> None:
@@ -189,8 +201,8 @@ class Conductor:
                     gevent.sleep(0.05)
         if self.swarm is not None:
             self.swarm.close()
-        if self.folder is not None and self._running is not None:
-            self.summary = summary.summarise(self.records, self._running.limits)
+        if self.folder is not None and self.running is not None:
+            self.summary = summary.summarise(self.records, self.running.limits)
             self.folder.write("summary.json", json.dumps(self._as_json(self.summary), indent=1))
         self.environment.process_exit_code = self.exit_status()
 

@@ -7,7 +7,7 @@ from locust.env import Environment
 from locust.event import Events
 from locust.runners import MasterRunner, WorkerRunner
 
-from locust_agents.locustfiles import conductor, relay
+from locust_agents.locustfiles import conductor, relay, report
 from locust_agents.locustfiles.conductor import Conductor
 from locust_agents.locustfiles.events import ensure_hooks
 from locust_agents.locustfiles.worker import Worker
@@ -18,7 +18,7 @@ def install(events: Events, scenario: Scenario | None = None) -> None:
     """Adds our options and listeners. Without a scenario, the hand-written classes' host is attached to."""
     ensure_hooks(events)
     events.init_command_line_parser.add_listener(_add_options)
-    events.init.add_listener(lambda environment, **_: join(environment, scenario))
+    events.init.add_listener(lambda environment, **_: _join_and_report(environment, scenario))
 
 
 def join(environment: Environment, scenario: Scenario | None) -> Conductor | Worker:
@@ -38,6 +38,12 @@ def join(environment: Environment, scenario: Scenario | None) -> Conductor | Wor
     environment.events.test_stop.add_listener(lambda **_: part.end())
     environment.events.quit.add_listener(lambda **_: part.quit())
     return part
+
+
+def _join_and_report(environment: Environment, scenario: Scenario | None) -> None:
+    part = join(environment, scenario)
+    if isinstance(part, Conductor):
+        environment.events.quit.add_listener(lambda **_: report.show(part))
 
 
 def _add_options(parser: LocustArgumentParser, **_: Any) -> None:

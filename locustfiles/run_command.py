@@ -3,7 +3,6 @@
 import locust  # noqa: I001 (first: it patches the standard library)
 
 import argparse
-import dataclasses
 import json
 import os
 import sys
@@ -13,9 +12,7 @@ from pathlib import Path
 
 import locust.main
 
-from locust_agents import cli, headline, table
-from locust_agents.locustfiles import headless, scenario_option
-from locust_agents.locustfiles.conductor import Conductor
+from locust_agents.locustfiles import headless, report, scenario_option
 from locust_agents.plugins import registry
 from locust_agents.scenarios import loader
 from locust_agents.scenarios.loader import Override, read_override
@@ -29,7 +26,8 @@ def main(argv: Sequence[str]) -> int:
     if options.web:
         return _web(scenario)
     conductor = headless.run(scenario, None if options.out is None else Path(options.out))
-    return _report(conductor, scenario, options.json)
+    report.show(conductor, options.json)
+    return conductor.exit_status()
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -66,22 +64,6 @@ def _overrides(options: argparse.Namespace) -> list[Override]:
     if options.attach is not None:
         chosen.append(Override("server", json.dumps({"attach": options.attach}), option="--attach"))
     return chosen
-
-
-def _report(conductor: Conductor, scenario: Scenario, as_json: bool) -> int:
-    status = conductor.exit_status()
-    summary = conductor.summary
-    if summary is not None and as_json:
-        print(json.dumps({"exit_status": status} | dataclasses.asdict(summary)))
-    elif summary is not None and summary.turns:
-        print(table.render(summary, headline.lines(scenario, summary)))
-    for fault in sorted(set(conductor.plugin_faults)):
-        print(fault, file=sys.stderr)
-    if conductor.error is not None:
-        print(cli.complaint(conductor.error), file=sys.stderr)
-    elif status == 3:
-        print("no turn was ok: look at `outcome` and `error` in turns.jsonl", file=sys.stderr)
-    return status
 
 
 def _web(scenario: Scenario) -> int:

@@ -55,7 +55,7 @@ class Swarm:
         self._turns_left = plans.share(scenario.turns, plan.workers, worker)
         self._agents: Counter[str] = Counter()
         self._slots = 0
-        self._finished_slots = 0
+        self.finished_slots = 0
         self._preambles: dict[str, Preamble] = {}
         self.hooks = ensure_hooks(environment.events)
 
@@ -109,14 +109,14 @@ class Swarm:
 
     def slot_finished(self) -> None:
         """A slot has nothing more to do in this run."""
-        self._finished_slots += 1
+        self.finished_slots += 1
 
     @property
     def is_idle(self) -> bool:
         """No turn is open, and none will be: draining, out of turns, or every slot has done its sessions."""
         if self.open:
             return False
-        return self.is_draining or self._turns_left == 0 or 0 < self._slots <= self._finished_slots
+        return self.is_draining or self._turns_left == 0 or 0 < self._slots <= self.finished_slots
 
     def close(self) -> None:
         """Ends what runs beside the agents."""

@@ -85,9 +85,8 @@ class CodingAgent(User):
 
     def _finish(self) -> None:
         """Nothing more to do: the slot stays, so that Locust's counts stay true, until it is stopped."""
-        if self._swarm is not None:
-            self._swarm.slot_finished()
-        while not self._must_leave():
+        conductor.of(self.environment).slot_finished()
+        while self.environment.runner is not None and not self._must_leave():
             gevent.sleep(0.2)
         raise StopUser
 

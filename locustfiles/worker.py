@@ -53,6 +53,11 @@ class Worker:
         """The run that a user joins; None where it did not begin."""
         return self.swarm
 
+    def slot_finished(self) -> None:
+        """A slot has done its sessions."""
+        if self.swarm is not None:
+            self.swarm.slot_finished()
+
     def plugin_failed(self, behaviour: str, error: Exception) -> None:
         """A behaviour raised: the master learns of it and ends with status 2."""
         if self._sender is not None:

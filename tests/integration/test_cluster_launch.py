@@ -265,9 +265,11 @@ def test_another_server_takes_the_port_first(model: Path, tmp_path: Path, monkey
     with HTTPServer(("127.0.0.1", 0), WellBehaved) as other, ThreadPoolExecutor() as pool:
         pool.submit(other.serve_forever, 0.01)
         monkeypatch.setattr(ports, "choose", lambda *_: (other.server_port, ports.free_ports(2)))
-        with pytest.raises(ClusterError, match=r"rank 0 found its port taken \(.*: choose another port"):
-            up(model, tmp_path, Heard())
-        other.shutdown()
+        try:
+            with pytest.raises(ClusterError, match=r"rank 0 found its port taken \(.*: choose another port"):
+                up(model, tmp_path, Heard())
+        finally:
+            other.shutdown()
     await_none(tmp_path)
 
 

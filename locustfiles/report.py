@@ -1,0 +1,25 @@
+"""What a finished run prints: the table or its JSON, then whatever a person must act on."""
+
+import dataclasses
+import json
+import sys
+
+from locust_agents import cli, headline, table
+from locust_agents.locustfiles.conductor import Conductor
+
+
+def show(conductor: Conductor, as_json: bool = False) -> None:
+    """The figures to stdout, complaints to stderr. Says nothing of a run that never began."""
+    summary, scenario, status = conductor.summary, conductor.running, conductor.exit_status()
+    if summary is not None and as_json:
+        print(json.dumps({"exit_status": status} | dataclasses.asdict(summary)))
+    elif summary is not None and scenario is not None and summary.turns:
+        print(table.render(summary, headline.lines(scenario, summary)))
+    if summary is not None and conductor.path is not None and not as_json:
+        print(f"all of it: {conductor.path}")
+    for fault in sorted(set(conductor.plugin_faults)):
+        print(fault, file=sys.stderr)
+    if conductor.error is not None:
+        print(cli.complaint(conductor.error), file=sys.stderr)
+    elif status == 3:
+        print("no turn was ok: look at `outcome` and `error` in turns.jsonl", file=sys.stderr)
