@@ -13,7 +13,7 @@ NO_TOOLS = "<|words|>"
 CALL_START, CALL_END = "<tool_call>", "</tool_call>"
 SPECIAL_TOKENS = ["<|endoftext|>", "<|im_start|>", END_OF_TURN, NO_TOOLS, CALL_START, CALL_END]
 # The JSON around the argument is one token on each side: its quotes and colons come twice, and no token may.
-CALL_HEAD, CALL_TAIL = '{"name": "read_file", "arguments": {"path": "', '"}}'
+CALL_HEAD, CALL_TAIL = '{"name": "read", "arguments": {"filePath": "', '"}}'
 WHOLE_TOKENS = [CALL_HEAD, CALL_TAIL]
 
 # No token may come twice in all of these: a token has one successor. None may start with a space, since a space

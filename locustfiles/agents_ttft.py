@@ -13,7 +13,6 @@ waits: list[float] = []
 
 @behaviour
 def one_question(agent: Agent, prompt_tokens: int = 8192) -> Session:
-    """One long prompt, one short answer."""
     yield agent.user("Where is the fault?", tokens=prompt_tokens - agent.preamble_tokens, answer_tokens=64)
 
 

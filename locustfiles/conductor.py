@@ -12,7 +12,7 @@ from typing import Any
 import gevent
 from gevent.lock import RLock
 from locust.env import Environment
-from locust.runners import MasterRunner
+from locust.runners import STATE_RUNNING, MasterRunner, Runner
 
 from locust_agents import filler, plan, records, run_folder, summary, verdict
 from locust_agents.errors import ClusterError, LocustAgentsError
@@ -68,6 +68,8 @@ class Conductor:
         self.records, self.plugin_faults = [], []
         try:
             self._begin()
+            if self.environment.shape_class is None and self.environment.runner is not None:
+                gevent.spawn(self._watch, self.environment.runner)
         except (LocustAgentsError, OSError) as error:
             self.fail(error)
 
@@ -84,14 +86,9 @@ class Conductor:
         return self.swarm
 
     def slot_finished(self) -> None:
-        """A slot has done its sessions. Where no shape watches for the end, the last one ends a headless run."""
-        if self.swarm is None:
-            return
-        self.swarm.slot_finished()
-        runner, options = self.environment.runner, self.environment.parsed_options
-        is_ours = self.environment.shape_class is None and bool(getattr(options, "headless", False))
-        if is_ours and runner is not None and self.swarm.finished_slots >= runner.target_user_count:
-            gevent.spawn(runner.quit)
+        """A slot has done its sessions."""
+        if self.swarm is not None:
+            self.swarm.slot_finished()
 
     def plugin_failed(self, behaviour: str, error: Exception) -> None:
         """A behaviour raised; the run goes on without that agent, and ends with status 2."""
@@ -104,8 +101,18 @@ class Conductor:
         folder.write("scenario.yaml", loader.dump(scenario))
         if self.server is None:
             self.server = backend.start(scenario.server, folder.path, self.say, folder.note)
+        self.environment.host = self.server.url  # what the page shows
         self._launch(self._plan(scenario, self.server, folder), scenario)
         self._started = perf_counter()
+
+    def _watch(self, runner: Runner) -> None:
+        """Does what the shape does where there is none: hand-written classes, or the picker's "Default" shape."""
+        while not self.is_over():
+            gevent.sleep(1.0)
+        if getattr(self.environment.parsed_options, "headless", False):
+            runner.quit()
+        else:
+            runner.stop()
 
     def _plan(self, scenario: Scenario, server: Backend, folder: RunFolder) -> RunPlan:
         runner = self.environment.runner
@@ -187,7 +194,9 @@ class Conductor:
 
     def _is_idle(self) -> bool:
         if self.swarm is not None:
-            return self.swarm.is_idle
+            # Slots that are still to be spawned have not said what they want.
+            is_spawning = self.environment.runner is not None and self.environment.runner.state != STATE_RUNNING
+            return self.swarm.is_idle and not is_spawning
         return self.receiver is not None and self.receiver.all_idle()
 
     # ending

@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import Any
 
 import gevent
-from gevent import Greenlet
+from gevent import Greenlet, GreenletExit
 
 from locust_agents.dialogue import Dialogue, Style
 from locust_agents.errors import PluginError
@@ -136,13 +136,17 @@ class Driver:
     def _join(self, handles: Sequence[Handle]) -> list[Reply | None]:
         greenlets = [self._children[handle.number] for handle in handles]
         gevent.joinall(greenlets)
-        return [greenlet.get() for greenlet in greenlets]
+        replies = [greenlet.get() for greenlet in greenlets]
+        if any(isinstance(reply, GreenletExit) for reply in replies):
+            raise Leaves  # the run ended in a child's turn: its record says so, and there is no reply to go on from
+        return replies
 
     def _compact(self, step: Compact, thread: _Thread) -> Reply:
         request = Turn(step.agent, (Say(SUMMARY_REQUEST),), answer_tokens=step.summary_tokens)
         reply = self._turn(request, thread, "compaction")
-        dialogue = self._dialogue(step.agent, thread)
-        dialogue.compacted(step.keep_tokens, dialogue.summary(reply.text, step.summary_tokens))
+        if reply.ok:
+            dialogue = self._dialogue(step.agent, thread)
+            dialogue.compacted(step.keep_tokens, dialogue.summary(reply.text, step.summary_tokens))
         return reply
 
     def _turn(self, turn: Turn, thread: _Thread, kind: str | None) -> Reply:

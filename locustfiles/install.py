@@ -1,13 +1,15 @@
 """Connects a run to Locust's events. Called by a locustfile; importing this does nothing."""
 
+import os
 from typing import Any
 
+import gevent
 from locust.argument_parser import LocustArgumentParser
 from locust.env import Environment
 from locust.event import Events
 from locust.runners import MasterRunner, WorkerRunner
 
-from locust_agents.locustfiles import conductor, relay, report
+from locust_agents.locustfiles import conductor, relay, report, scenario_option
 from locust_agents.locustfiles.conductor import Conductor
 from locust_agents.locustfiles.events import ensure_hooks
 from locust_agents.locustfiles.worker import Worker
@@ -44,6 +46,8 @@ def _join_and_report(environment: Environment, scenario: Scenario | None) -> Non
     part = join(environment, scenario)
     if isinstance(part, Conductor):
         environment.events.quit.add_listener(lambda **_: report.show(part))
+        if scenario_option.START in os.environ and environment.runner is not None:
+            gevent.spawn(environment.runner.start_shape)
 
 
 def _add_options(parser: LocustArgumentParser, **_: Any) -> None:

@@ -72,8 +72,9 @@ def _web(scenario: Scenario) -> int:
         resolved = Path(folder) / "scenario.yaml"
         resolved.write_text(loader.dump(scenario), encoding="utf-8")
         os.environ[scenario_option.RESOLVED] = str(resolved)
+        os.environ[scenario_option.START] = "1"
         locustfile = Path(__file__).with_name("coding_agents.py")
-        sys.argv = ["locust", "-f", str(locustfile), "--autostart", "--web-host", "127.0.0.1", "--class-picker"]
+        sys.argv = ["locust", "-f", str(locustfile), "--web-host", "127.0.0.1"]
         try:
             locust.main.main()
         except SystemExit as ending:

@@ -11,6 +11,7 @@ from locust.exception import StopUser
 from locust_agents.dialogue import Style
 from locust_agents.locustfiles import conductor
 from locust_agents.locustfiles.driver import Driver, Leaves, Manner
+from locust_agents.locustfiles.swarm import Swarm
 from locust_agents.patience import Timeouts
 from locust_agents.plugins import registry
 from locust_agents.plugins.api import Agent, Behaviour
@@ -43,8 +44,13 @@ class CodingAgent(User):
     timeouts: ClassVar[Timeouts | None] = None
     entry: ClassVar[str] = ""
 
-    def on_start(self) -> None:
-        """Joins the run of this environment, and waits for this slot's turn to come in."""
+    _swarm: Swarm | None = None
+
+    def _join(self) -> None:
+        """Joins the run of this environment, and waits for this slot's turn to come in.
+
+        Not in on_start: Locust logs whatever ends a user there as an error, with its traceback.
+        """
         cls = type(self)
         self._entry = cls.entry or cls.__name__
         self._swarm = conductor.of(self.environment).swarm_for_users()
@@ -60,9 +66,10 @@ class CodingAgent(User):
     @task
     def session(self) -> None:
         """One whole session."""
+        if self._swarm is None:
+            self._join()
         swarm, behaviour = self._swarm, self._behaviour
-        if swarm is None:
-            raise StopUser
+        assert swarm is not None
         agent = Agent(
             self._name,
             f"{self._name}#{self._done}",

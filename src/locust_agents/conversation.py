@@ -48,10 +48,6 @@ class Conversation:
         """Adds one message at the end."""
         self.messages.append(message)
 
-    def shortened(self, keep: int, summary: bytes) -> "Conversation":
-        """A new history after compaction: the summary, then the last `keep` messages."""
-        return Conversation(self.preamble, [summary, *self.messages[len(self.messages) - keep :]])
-
     def body(self, tail: bytes) -> bytes:
         """The request's body; `tail` is what `closing` made."""
         head = self.preamble.head

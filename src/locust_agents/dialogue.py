@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from locust_agents import draws, expected, filler, messages
@@ -37,16 +37,22 @@ class Dialogue:
         self._conversation = Conversation(style.preamble)
         self._filler = random.Random(f"{agent.seed} text {agent.session}")
         self._unanswered: tuple[ToolCall, ...] = ()
+        self._asked = 0
+        self._is_counted = True
         self._said_chars = 0
         self._said_messages = 0
 
     def say(self, says: Sequence[Say]) -> None:
-        """Adds the messages of a turn; calls that nobody answers are answered first, as real clients do."""
-        answered = {say.answers.id for say in says if say.answers is not None}
-        dropped = (call for call in self._unanswered if call.id not in answered)
-        self._unanswered = ()
+        """Adds the messages of a turn; calls that nobody answers are answered first, as real clients do.
+
+        What answers no open call (it was answered before, or compacted away) is said as the user.
+        """
         self._said_chars = self._said_messages = 0
-        for say in (*(Say("The call was not run.", answers=call) for call in dropped), *says):
+        answers, rest = self._sorted(says)
+        for say in answers:
+            self._add(say)
+        self._asked = len(self._conversation.messages)
+        for say in rest:
             self._add(say)
 
     @property
@@ -70,18 +76,19 @@ class Dialogue:
         usage = answer.usage
         if usage is not None and usage.prompt_tokens:
             self._learn(usage.prompt_tokens)
-        if answer.prefill_end_s is not None or answer.first_token_s is not None:
+        if usage is not None:  # it comes last: the prefill has ended
             live = self._style.replies == "live" and outcome is Outcome.OK
-            if usage is not None:
-                self.continued_tokens = expected.continued(usage.prompt_tokens, usage.completion_tokens, live)
+            self.continued_tokens = expected.continued(usage.prompt_tokens, usage.completion_tokens, live)
         tokens = None if usage is None else usage.completion_tokens
         text, calls = self._kept(answer, outcome)
+        # What a turn left behind without a count, or a template may drop (reasoning), would spoil the next one's.
+        self._is_counted = usage is not None and not answer.reasoning and (outcome is Outcome.OK or not text)
         return Reply(text, calls, outcome, tokens, first_token_s)
 
     def compacted(self, keep_tokens: float, summary: str) -> None:
-        """Replaces the history by a summary and its last messages, from a user message on."""
-        keep = self._keep(keep_tokens * self._style.scale)
-        self._conversation = self._conversation.shortened(keep, messages.user(summary))
+        """Replaces the history by a summary and what came last before it was asked for, from a user message on."""
+        kept = self._last(self._conversation.messages[: self._asked], keep_tokens * self._style.scale)
+        self._conversation = Conversation(self.preamble, [messages.user(summary), *kept])
         self._unanswered = ()
         self.continued_tokens = None
 
@@ -90,6 +97,16 @@ class Dialogue:
         if text and self._style.replies == "live":
             return text
         return filler.text(self._sizer.chars(tokens * self._style.scale), self._filler)
+
+    def _sorted(self, says: Sequence[Say]) -> tuple[list[Say], list[Say]]:
+        """The answers to every open call, in the order of the calls; and the rest."""
+        given = {say.answers.id: say for say in says if say.answers is not None}
+        default = Say("The call was not run.")
+        answers = [replace(given.get(call.id, default), answers=call) for call in self._unanswered]
+        opened = {call.id for call in self._unanswered}
+        self._unanswered = ()
+        strays = (say for say in says if say.answers is None or say.answers.id not in opened)
+        return answers, [replace(say, answers=None) for say in strays]
 
     def _add(self, say: Say) -> None:
         text = self._text(say)
@@ -141,12 +158,13 @@ class Dialogue:
     def _learn(self, prompt_tokens: int) -> None:
         if self.turns > 1 and self._style.replies == "scripted":
             return  # what the script said lies between, and was not counted
+        if not self._is_counted:
+            return
         before = self.preamble.tokens if self.turns == 1 else self.continued_tokens
         if before is not None and prompt_tokens > before:
             self._sizer.learn(self._said_chars, self._said_messages, prompt_tokens - before)
 
-    def _keep(self, tokens: float) -> int:
-        history = self._conversation.messages
+    def _last(self, history: Sequence[bytes], tokens: float) -> Sequence[bytes]:
         left = tokens
         kept = 0
         for place, message in enumerate(reversed(history), start=1):
@@ -155,4 +173,4 @@ class Dialogue:
                 break
             if message.startswith(b'{"role":"user"'):
                 kept = place
-        return kept
+        return history[len(history) - kept :]

@@ -12,35 +12,54 @@ MAX_FRAME_BYTES = 8 * 1024 * 1024
 # An end of line is CR LF, LF or CR; the atomic groups keep CR LF from being read as two of them.
 _BLANK_LINE = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_LINE_STARTS = (b":", b"data:", b"event:", b"id:", b"retry:")
 
 
 class FrameSplitter:
     """Collects bytes in any cut and gives back whole frames, without the blank line that ended each."""
 
     def __init__(self) -> None:
-        self.pending = b""
+        # The frame that is not whole yet: joined once, at its end, so that a long one costs no more than its bytes.
+        self._pieces: list[bytes] = []
+        self._line_end = b""
+        self._size = 0
         self._at_start = True
         self._skip_newline = False
 
     def feed(self, data: bytes) -> list[bytes]:
         """The frames that `data` completes, in order; raises ProtocolError over `MAX_FRAME_BYTES` without an end."""
-        data = self._resume(data)
-        *frames, self.pending = _BLANK_LINE.split(data) if b"\r" in data else data.split(b"\n\n")
-        if len(self.pending) > MAX_FRAME_BYTES:
-            raise ProtocolError(f"an event of more than {MAX_FRAME_BYTES} bytes")
-        # A CR at the very end may be the first half of the CR LF that ended the blank line.
-        self._skip_newline = data.endswith(b"\r") and not self.pending
-        return [frame for frame in (frame.strip(b"\r\n") for frame in frames) if frame]
-
-    def _resume(self, data: bytes) -> bytes:
         if self._skip_newline and data:
+            self._skip_newline = False
             data = data.removeprefix(b"\n")
-        if self.pending:
-            data = self.pending + data
-        if self._at_start and len(data) >= len(_BYTE_ORDER_MARK):
+        data = self._line_end + data
+        first, *others = _BLANK_LINE.split(data) if b"\r" in data else data.split(b"\n\n")
+        if not others:
+            self._keep(first)
+            return []
+        *frames, rest = (b"".join((*self._pieces, first)), *others)
+        self._pieces, self._size = [], 0
+        self._keep(rest)
+        # A CR at the very end may be the first half of the CR LF that ended the blank line.
+        self._skip_newline = not rest and data.endswith(b"\r")
+        return [frame for frame in map(self._stripped, frames) if frame]
+
+    def _keep(self, rest: bytes) -> None:
+        """The line end at the very end is held apart: the next bytes may make a blank line of it."""
+        piece = rest.rstrip(b"\r\n")
+        self._line_end = rest[len(piece) :]
+        if piece:
+            self._pieces.append(piece)
+            self._size += len(piece)
+        if self._size > MAX_FRAME_BYTES:
+            self._pieces, self._size = [], 0
+            raise ProtocolError(f"an event of more than {MAX_FRAME_BYTES} bytes")
+
+    def _stripped(self, frame: bytes) -> bytes:
+        frame = frame.strip(b"\r\n")
+        if self._at_start and frame:
             self._at_start = False
-            data = data.removeprefix(_BYTE_ORDER_MARK)
-        return data
+            frame = frame.removeprefix(_BYTE_ORDER_MARK).lstrip(b"\r\n")
+        return frame
 
 
 def comments(frame: bytes) -> list[bytes]:
@@ -49,12 +68,24 @@ def comments(frame: bytes) -> list[bytes]:
 
 
 def event(frame: bytes) -> tuple[str, bytes | str] | None:
-    """The (name, data) of a frame, or None where it holds no data; raises UnicodeDecodeError.
+    """The (name, data) of a frame, None where its data is missing or blank; raises ProtocolError if it is not UTF-8.
 
     The one-line form that every server of this API sends is a slice; anything else is sseclient-py's to parse.
     """
-    if frame.startswith(b"data: ") and b"\n" not in frame and b"\r" not in frame:
-        return "message", frame[6:]
-    for parsed in SSEClient(iter((frame + b"\n\n",))).events():
-        return parsed.event, parsed.data
+    if b"\n" not in frame and b"\r" not in frame:
+        if frame.startswith(b"data: "):
+            return None if frame[6:].isspace() or len(frame) == 6 else ("message", frame[6:])
+        if frame.startswith(b":"):
+            return None
+    try:
+        for parsed in SSEClient(iter((frame + b"\n\n",))).events():
+            return (parsed.event, parsed.data) if parsed.data.strip() else None
+    except UnicodeDecodeError as error:
+        raise ProtocolError(f"an event that is not UTF-8: {error}") from None
     return None
+
+
+def is_stream(start: bytes) -> bool:
+    """Whether a body begins as an event stream does, or is too short to tell."""
+    line = start.removeprefix(_BYTE_ORDER_MARK).lstrip()
+    return any(line.startswith(opening) or opening.startswith(line) for opening in _LINE_STARTS)

@@ -49,4 +49,8 @@ def _call(call: ToolCall) -> dict[str, Any]:
 
 
 def _bytes(message: dict[str, Any]) -> bytes:
-    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
+    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return text.encode()
+    except UnicodeEncodeError:  # a server may cut an answer between the halves of a surrogate pair
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()

@@ -24,7 +24,7 @@ TOOLS = [
     {
         "type": "function",
         "function": {
-            "name": "read_file",
+            "name": "read",
             "description": "Gives the text of a file.",
             "parameters": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
         },
@@ -129,8 +129,8 @@ def called(reply: dict[str, Any]) -> Message:
     message: Message = reply["choices"][0]["message"]
     (call,) = message["tool_calls"]
     assert (call["function"]["name"], json.loads(call["function"]["arguments"])) == (
-        "read_file",
-        {"path": "src/app.py"},
+        "read",
+        {"filePath": "src/app.py"},
     )
     assert message["content"]
     return message

@@ -9,8 +9,8 @@ from tokenizers import Tokenizer
 
 from locust_agents.cluster import tiny_model, tiny_recipe, tiny_words
 
-TOOL = {"type": "function", "function": {"name": "read_file", "parameters": {"type": "object"}}}
-CALL = {"id": "1", "type": "function", "function": {"name": "read_file", "arguments": {"path": "src/app.py"}}}
+TOOL = {"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}}
+CALL = {"id": "1", "type": "function", "function": {"name": "read", "arguments": {"filePath": "src/app.py"}}}
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def test_mlx_lm_parses_its_tool_calls_and_expects_no_reasoning(tokenizer: Any) -
         pytest.param({"role": "assistant"}, "assistant\n", id="no content"),
         pytest.param(
             {"role": "assistant", "content": "I look", "tool_calls": [CALL]},
-            'assistant\nI look<tool_call>{"name": "read_file", "arguments": {"path": "src/app.py"}}</tool_call>',
+            'assistant\nI look<tool_call>{"name": "read", "arguments": {"filePath": "src/app.py"}}</tool_call>',
             id="content and a call, nothing between",
         ),
         pytest.param(

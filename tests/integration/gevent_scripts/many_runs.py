@@ -1,0 +1,79 @@
+"""Many small runs side by side in one process, each the real headless run against its own path of a replay server.
+
+`import locust` patches a process, so no test imports this: scripts beside it do, and print what came of their runs.
+"""
+
+import locust  # noqa: F401, I001 (first: it patches the standard library)
+
+import dataclasses
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import gevent
+
+from locust_agents import run_folder
+from locust_agents.cluster.replay import ReplayServer, Script, chat_stream
+from locust_agents.locustfiles import headless
+from locust_agents.plugins import registry
+from locust_agents.plugins.api import Behaviour
+from locust_agents.profile import Profile
+from locust_agents.scenarios import loader
+
+# What a calibration asks before each run of one profile: two texts, then two rounds of the preamble.
+CALIBRATION = tuple(chat_stream(["x"], 0.0, 0.0, usage=(prompt, 0, 1)) for prompt in (150, 1300, 116, 116))
+CHAT = "/v1/chat/completions"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run: its entries with the behaviour of each, the answers in order, the profile, keys of the scenario."""
+
+    name: str
+    entries: Mapping[str, Behaviour]
+    answers: Sequence[Script]
+    profile: Profile
+    keys: Mapping[str, object] = field(default_factory=dict)
+    agents: int = 1
+    server: ReplayServer | None = None
+
+
+def run_all(cases: Sequence[Case], seen: Mapping[str, Any]) -> None:
+    """Runs them all at once and prints one JSON object: what came of each, and `seen`."""
+    registry.behaviours = lambda: {made.name: made for case in cases for made in case.entries.values()}  # type: ignore[assignment]
+    registry.profiles = lambda: {case.profile.name: case.profile for case in cases}  # type: ignore[assignment]
+    answers = [
+        replace(script, path=f"/{case.name}{CHAT}") for case in cases for script in (*CALIBRATION, *case.answers)
+    ]
+    with ReplayServer(answers, stamp=True) as server, tempfile.TemporaryDirectory() as folder:
+        runs = {case.name: gevent.spawn(_run, case, case.server or server, Path(folder) / case.name) for case in cases}
+        results = {name: run.get() for name, run in runs.items()}
+    print(json.dumps({"runs": results, "seen": seen}))
+
+
+def _run(case: Case, server: ReplayServer, out: Path) -> dict[str, Any]:
+    url = server.url if case.server is not None else f"{server.url}/{case.name}"
+    swarm = {
+        name: {"behaviour": made.name, "profile": case.profile.name, "agents": case.agents}
+        for name, made in case.entries.items()
+    }
+    keys = {"server": {"attach": url}, "start": {"apart": "0s"}, "swarm": swarm, **({"sessions": 1} | dict(case.keys))}
+    scenario = loader.parse(json.dumps(keys), case.name, registry.parameters(), registry.profiles())
+    conductor = headless.run(scenario, out)
+    path = "" if case.server is not None else f"/{case.name}"
+    heard = [request for request in server.requests() if request.path == path + CHAT][len(CALIBRATION) :]
+    swarm_part = conductor.swarm
+    return {
+        "status": conductor.exit_status(),
+        "faults": conductor.plugin_faults,
+        "records": [dataclasses.asdict(record) for record in run_folder.turns(out)],
+        "summary": json.loads((out / "summary.json").read_text()),
+        "requests": [
+            {"at_s": request.at_s, "body": request.body.decode(), "headers": dict(request.headers)} for request in heard
+        ],
+        "one_preamble": swarm_part is not None
+        and swarm_part.preamble(case.profile, scenario.scale) is swarm_part.preamble(case.profile, scenario.scale),
+    }

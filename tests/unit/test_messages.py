@@ -1,0 +1,106 @@
+"""The forms of a message: exactly the bytes that later requests repeat."""
+
+import json
+from typing import Any
+
+import pytest
+
+from locust_agents import messages
+from locust_agents.messages import ReasoningReplay
+from locust_agents.stream import ToolCall
+
+READ = ToolCall("call-1", "read", '{"filePath": "a.py"}')
+EDIT = ToolCall("call-2", "edit", "{}")
+
+
+def called(call: ToolCall) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": call.arguments}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+FORMS: list[tuple[str, bytes, dict[str, Any]]] = [
+    ("system", messages.system("be brief"), {"role": "system", "content": "be brief"}),
+    ("user", messages.user("fix it"), {"role": "user", "content": "fix it"}),
+    ("an empty text is a text", messages.user(""), {"role": "user", "content": ""}),
+    ("tool", messages.tool("call-1", "1 failed"), {"role": "tool", "tool_call_id": "call-1", "content": "1 failed"}),
+    ("an answer", messages.assistant("done"), {"role": "assistant", "content": "done"}),
+    ("an answer without text", messages.assistant(""), {"role": "assistant", "content": ""}),
+    ("no calls is no key", messages.assistant("done", ()), {"role": "assistant", "content": "done"}),
+    (
+        "a call beside a text",
+        messages.assistant("I read", [READ]),
+        {"role": "assistant", "content": "I read", "tool_calls": [called(READ)]},
+    ),
+    (
+        "null content beside calls, in their order",
+        messages.assistant("", [READ, EDIT]),
+        {"role": "assistant", "content": None, "tool_calls": [called(READ), called(EDIT)]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("made", "wanted"), [pytest.param(*row[1:], id=row[0]) for row in FORMS])
+def test_form(made: bytes, wanted: dict[str, Any]) -> None:
+    assert json.loads(made) == wanted
+    assert list(json.loads(made)) == list(wanted)
+
+
+REPLAYS: list[tuple[ReasoningReplay, set[str]]] = [
+    ("none", set()),
+    ("reasoning", {"reasoning"}),
+    ("reasoning_content", {"reasoning_content"}),
+    ("both", {"reasoning", "reasoning_content"}),
+]
+
+
+@pytest.mark.parametrize(("replay", "fields"), REPLAYS)
+@pytest.mark.parametrize("calls", [(), (READ,)])
+def test_reasoning_goes_back_where_the_product_puts_it(
+    replay: ReasoningReplay, fields: set[str], calls: tuple[ToolCall, ...]
+) -> None:
+    message = json.loads(messages.assistant("so", calls, "hm", replay))
+    assert {name: text for name, text in message.items() if name.startswith("reasoning")} == dict.fromkeys(fields, "hm")
+
+
+@pytest.mark.parametrize("reasoning", ["", None])
+def test_no_reasoning_is_no_key(reasoning: str | None) -> None:
+    assert b"reasoning" not in messages.assistant("so", (), reasoning, "both")
+
+
+# What a model may write as arguments; the server parses what it is sent back and answers 404 where it cannot.
+BAD_ARGUMENTS: list[tuple[str, str]] = [
+    ("cut in the middle", '{"filePath": "a'),
+    ("no JSON", "read a.py"),
+    ("a list", '["a.py"]'),
+    ("a number", "3"),
+    ("null", "null"),
+    ("two objects", "{}{}"),
+    ("nothing", ""),
+]
+
+
+@pytest.mark.parametrize("arguments", [pytest.param(row[1], id=row[0]) for row in BAD_ARGUMENTS])
+def test_arguments_that_are_no_object_are_replaced(arguments: str) -> None:
+    (call,) = json.loads(messages.assistant(None, [ToolCall("call-1", "read", arguments)]))["tool_calls"]
+    assert call == {"id": "call-1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+
+
+def test_a_call_without_a_name_gets_one() -> None:
+    (call,) = json.loads(messages.assistant(None, [ToolCall("call-1", "", '{"a": 1}')]))["tool_calls"]
+    assert call["function"]["name"]
+
+
+TEXTS: list[tuple[str, str, str]] = [
+    ("UTF-8, not escapes, as clients send it", "naïve 火 🔥", "naïve 火 🔥"),
+    ("control characters are escaped", "a\x00\x1b[0m\n", "a\x00\x1b[0m\n"),
+    ("halves of a pair that came in two deltas", "\ud83d" + "\udd25", "🔥"),
+    ("half a pair", "a\ud83d", "a\ufffd"),
+    ("the wrong half", "\udd25b", "\ufffdb"),
+]
+
+
+@pytest.mark.parametrize(("text", "read_back"), [pytest.param(*row[1:], id=row[0]) for row in TEXTS])
+def test_any_text_becomes_utf_8(text: str, read_back: str) -> None:
+    for made in (messages.user(text), messages.assistant(text), messages.tool("1", text)):
+        assert json.loads(made.decode("utf-8"))["content"] == read_back
+    assert "🔥".encode() in messages.user("🔥")
