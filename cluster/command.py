@@ -20,7 +20,10 @@ ALONE = "unset MLX_HOSTFILE; "
 
 @dataclass(frozen=True, slots=True)
 class LaunchSpec:
-    """What a scenario says of the server that it wants; without a port a free one is taken."""
+    """What a scenario says of the server that it wants; without a port a free one is taken.
+
+    `gives_way` is for ranks that share the client's machine and whose own speed is of no interest.
+    """
 
     model: str
     ranks: int = 2
@@ -29,6 +32,7 @@ class LaunchSpec:
     port: int | None = None
     ready_s: float = 900.0
     python: str = field(default_factory=lambda: sys.executable)
+    gives_way: bool = False
 
 
 def launch_command(

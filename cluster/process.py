@@ -41,9 +41,12 @@ class Guardian:
         """Whether it still runs."""
         return self._popen.poll() is None
 
-    def launch(self, argv: Sequence[str], log: Path) -> None:
-        """Tells it to start the launcher, in a session and a group of its own, with all its output in `log`."""
-        order = {"argv": argv, "log": str(log), "parent": os.getpid(), "grace_s": GRACE_S}
+    def launch(self, argv: Sequence[str], log: Path, gives_way: bool = False) -> None:
+        """Tells it to start the launcher, in a session and a group of its own, with all its output in `log`.
+
+        A launcher that `gives_way` runs, with its ranks, only where nobody else wants the processor.
+        """
+        order = {"argv": argv, "log": str(log), "parent": os.getpid(), "grace_s": GRACE_S, "gives_way": gives_way}
         try:
             os.write(self._pipe, json.dumps(order).encode() + b"\n")
         except BrokenPipeError:  # it was killed; `alive` says so

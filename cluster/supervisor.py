@@ -35,6 +35,7 @@ class Cluster:
         self._folder = folder
         self._note = note
         self._state = State(Phase.LOADING, time.monotonic(), spec.ready_s)
+        self._gives_way = spec.gives_way
         self._guardian: Guardian | None = None
         self._crew = Crew(folder)
         self._has_listened = False
@@ -83,7 +84,7 @@ class Cluster:
             self.log_path(rank).unlink(missing_ok=True)  # what an earlier start wrote would be taken for this one's
         self._guardian = guardian = Guardian(self._folder / "guardian.log")
         self._crew.meet(guardian.pid, "guardian")
-        guardian.launch(argv, self.log_path(None))
+        guardian.launch(argv, self.log_path(None), self._gives_way)
         while not (started := guardian.report("started")):
             if not guardian.alive:
                 reason = (guardian.report("failed") or {}).get("error", "its guardian was ended")
@@ -91,7 +92,16 @@ class Cluster:
             time.sleep(0.02)
         self._crew.meet(int(str(started["pid"])), "launcher")
         ports_taken = {"port": self._port, "starting_port": starting_port}
-        self._note("launch", {"argv": argv, **ports_taken, "epoch": self.epoch, "launcher": started["pid"]})
+        self._note(
+            "launch",
+            {
+                "argv": argv,
+                **ports_taken,
+                "epoch": self.epoch,
+                "launcher": started["pid"],
+                "gives_way": self._gives_way,
+            },
+        )
 
     def _look(self, health_now: Health, turn: TurnResult | None) -> Action:
         """Observes the processes and their logs, and asks the policy."""

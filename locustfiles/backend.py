@@ -35,7 +35,8 @@ def start(server: Server, folder: Path, say: Say, note: Note) -> Backend:
         return attach.attach(server.attach.url, say, note)
     assert server.launch is not None
     launch = server.launch
-    model = tiny_model.ensure(launch.model, say) if launch.model in tiny_model.VARIANTS else Path(launch.model)
+    is_tiny = launch.model in tiny_model.VARIANTS
+    model = tiny_model.ensure(launch.model, say) if is_tiny else Path(launch.model)
     spec = LaunchSpec(
         model=launch.model,
         ranks=launch.ranks,
@@ -43,5 +44,6 @@ def start(server: Server, folder: Path, say: Say, note: Note) -> Backend:
         options=server.options,
         port=server.port,
         ready_s=server.ready_s,
+        gives_way=is_tiny,  # it shares the client's processors, and its speed is nobody's question
     )
     return supervisor.start(spec, model.expanduser(), folder, say, note)

@@ -9,6 +9,8 @@ from locust_agents.errors import ProtocolError
 
 Channel = Literal["content", "reasoning", "tool_call"]
 
+_LONGEST_ERROR = 500
+
 
 @dataclass(frozen=True, slots=True)
 class ToolDelta:
@@ -54,28 +56,27 @@ def parse(data: bytes | str) -> Delta:
     """Reads one payload; raises ProtocolError where it is not the JSON of this API."""
     try:
         payload = json.loads(data)
-    except ValueError as error:  # UnicodeDecodeError is one
+    except (ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError; nesting has a bottom
         raise ProtocolError(f"an event that is not JSON: {_excerpt(data)} ({error})") from None
     try:
         return _delta(payload)
-    except (AttributeError, TypeError, KeyError, ValueError):
+    except (AttributeError, TypeError, LookupError, ValueError, OverflowError):
         raise ProtocolError(f"an event of an unknown form: {_excerpt(data)}") from None
 
 
 def error_text(error: Any) -> str:
-    """The words of an `error` value, which servers send as a string or as an object with a message."""
-    if isinstance(error, Mapping):
-        return str(error.get("message") or json.dumps(error))
-    return str(error)
+    """The words, in one line, of an `error` value: servers send a string, or an object with a message."""
+    words = str(error.get("message") or json.dumps(error)) if isinstance(error, Mapping) else str(error)
+    return " ".join(words[:_LONGEST_ERROR].split()) or "an error without words"
 
 
 def _delta(payload: Mapping[str, Any]) -> Delta:
-    if payload.get("error") is not None:
+    if payload.get("error"):
         return Delta(error=error_text(payload["error"]))
     usage = _usage(payload.get("usage"))
     choices = payload.get("choices")
     if not choices:
-        if usage is None and choices is None:
+        if usage is None and choices != []:
             raise ValueError("neither choices nor usage nor error")
         return Delta(usage=usage)
     choice = choices[0]
@@ -84,7 +85,7 @@ def _delta(payload: Mapping[str, Any]) -> Delta:
         content=_text(delta.get("content", choice.get("text"))),
         reasoning=_text(delta.get("reasoning") or delta.get("reasoning_content")),
         tool_calls=_tool_deltas(delta.get("tool_calls") or ()),
-        finish_reason=choice.get("finish_reason"),
+        finish_reason=_text(choice.get("finish_reason")) or None,
         usage=usage,
     )
 
@@ -102,8 +103,9 @@ def _tool_deltas(calls: Sequence[Mapping[str, Any]]) -> tuple[ToolDelta, ...]:
 
 def _tool_delta(place: int, call: Mapping[str, Any]) -> ToolDelta:
     function = call.get("function") or {}
+    index = _count(call.get("index"))
     return ToolDelta(
-        int(call.get("index", place)), _text(call.get("id")), _text(function.get("name")), _arguments(function)
+        place if index is None else index, _text(call.get("id")), _text(function.get("name")), _arguments(function)
     )
 
 
@@ -117,7 +119,16 @@ def _usage(usage: Mapping[str, Any] | None) -> Usage | None:
         return None
     details = usage.get("prompt_tokens_details") or {}
     cached = details.get("cached_tokens", usage.get("cached_tokens"))
-    return Usage(usage.get("prompt_tokens"), cached, usage.get("completion_tokens"))
+    return Usage(_count(usage.get("prompt_tokens")), _count(cached), _count(usage.get("completion_tokens")))
+
+
+def _count(value: Any) -> int | None:
+    """A whole number; None where there is none, or a negative one, which says the same."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+        raise TypeError(f"a whole number expected, got {value!r}")
+    return int(value) if value >= 0 else None
 
 
 def _excerpt(data: bytes | str) -> str:

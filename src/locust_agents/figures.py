@@ -20,16 +20,26 @@ class Wait:
 def statistic(values: Sequence[Wait], stat: str) -> Wait | None:
     """p50, p90, p95, p99 (nearest rank), max, min or mean; None of nothing.
 
-    A censored value stands at what is known of it. The mean of a set with one is itself "more than".
+    A censored value stands at what is known of it, and never makes a figure smaller than it is without it. The mean
+    of a set with one is itself "more than".
     """
     if not values:
         return None
+    found = max((_plain(some, stat) for some in (values, ended(values)) if some), key=_size)
+    return Wait(found.value, any(wait.is_more for wait in values)) if stat == "mean" else found
+
+
+def _plain(values: Sequence[Wait], stat: str) -> Wait:
     if stat == "mean":
-        return Wait(math.fsum(wait.value for wait in values) / len(values), any(wait.is_more for wait in values))
-    ordered = sorted(values, key=lambda wait: (wait.value, wait.is_more))
+        return Wait(math.fsum(wait.value for wait in values) / len(values))
+    ordered = sorted(values, key=_size)
     if stat in ("max", "min"):
         return ordered[-1 if stat == "max" else 0]
     return ordered[math.ceil(_SHARES[stat] * len(ordered)) - 1]
+
+
+def _size(wait: Wait) -> tuple[float, bool]:
+    return wait.value, wait.is_more
 
 
 def is_enough(count: int, stat: str) -> bool:

@@ -36,7 +36,7 @@ class FrameSplitter:
         if not others:
             self._keep(first)
             return []
-        *frames, rest = (b"".join((*self._pieces, first)), *others)
+        frames, rest = [b"".join((*self._pieces, first)), *others[:-1]], others[-1]
         self._pieces, self._size = [], 0
         self._keep(rest)
         # A CR at the very end may be the first half of the CR LF that ended the blank line.

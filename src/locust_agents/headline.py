@@ -1,16 +1,17 @@
 """The lines above the table: what ran, on what, and whether the client itself was fit to measure."""
 
+from locust_agents.quantities import UNKNOWN, joined
 from locust_agents.scenarios.model import Scenario
 from locust_agents.summary import Summary
 
 
 def lines(scenario: Scenario, summary: Summary) -> list[str]:
-    """Two lines: the server, then the terms of the run."""
-    lag = "–" if summary.loop_lag_p99 is None else f"{summary.loop_lag_p99.value * 1000:.1f} ms"
+    """The server, then the terms of the run; more than two lines only where names are long."""
+    lag = UNKNOWN if summary.loop_lag_p99 is None else f"{summary.loop_lag_p99.value * 1000:.1f} ms"
     scale = "full scale" if scenario.scale == 1 else f"SCALE {_fraction(scenario.scale)}"
     cache = "prompt cache warm" if scenario.cache == "warm" else "prompt cache empty"
     terms = (scale, f"{summary.seconds:.0f} s", cache, f"replies {scenario.replies}", f"client lag p99 {lag}")
-    return [f"{scenario.name}   {_server(scenario)}", "   ".join(terms)]
+    return [*joined((scenario.name, _server(scenario)), "   "), *joined(terms, "   ")]
 
 
 def _server(scenario: Scenario) -> str:

@@ -21,9 +21,12 @@ def gaps(records: Iterable[TurnRecord]) -> dict[int, int]:
 
 
 def reuse(records: Iterable[TurnRecord]) -> float | None:
-    """Cached over expected tokens; None where no turn could have found anything, or no usage was reported."""
+    """Cached over expected tokens; None where no turn could have found anything, or no usage was reported.
+
+    What one turn found beyond its expectation makes up for no other's miss.
+    """
     known = [
-        (record.cached_tokens, record.expected_tokens)
+        (min(record.cached_tokens, record.expected_tokens), record.expected_tokens)
         for record in records
         if record.cached_tokens is not None and record.expected_tokens
     ]
@@ -37,11 +40,12 @@ def failures(records: Sequence[TurnRecord]) -> float | None:
 
 
 def prefill_all(records: Iterable[TurnRecord]) -> float | None:
-    """Tokens/s of all prefills whose speed is known, each weighted by its seconds; None where none is known."""
+    """Tokens/s of ok turns' prefills whose speed is known, each weighted by its seconds; None where none is known."""
     known = [
         (record.prefill_tokens_s, record.prefill_end_s - record.first_progress_s)
         for record in records
-        if not record.prefill_is_bound
+        if record.outcome is Outcome.OK
+        and not record.prefill_is_bound
         and record.prefill_tokens_s is not None
         and record.prefill_end_s is not None
         and record.first_progress_s is not None
@@ -50,12 +54,12 @@ def prefill_all(records: Iterable[TurnRecord]) -> float | None:
     return sum(speed * seconds for speed, seconds in known) / seconds if seconds > 0 else None
 
 
-def decode_all(records: Sequence[TurnRecord]) -> float | None:
-    """Tokens/s of all turns together, over the seconds in which at least one of them decoded."""
-    decoding = [record for record in records if record.completion_tokens and record.first_token_s is not None]
-    spans = [(record.wall_time + (record.first_token_s or 0.0), record.wall_time + record.end_s) for record in decoding]
-    seconds = figures.union_s(spans)
-    return sum(record.completion_tokens or 0 for record in decoding) / seconds if seconds > 0 else None
+def decode_all(records: Iterable[TurnRecord]) -> float | None:
+    """Tokens/s of all ok turns together, over the seconds in which at least one of them decoded."""
+    ok = [record for record in records if record.outcome is Outcome.OK]
+    known = [(record.wall_time, spell) for record in ok if (spell := _decoding(record)) is not None]
+    seconds = figures.union_s((wall_time + start_s, wall_time + end_s) for wall_time, (start_s, end_s, _) in known)
+    return sum(tokens for _, (_, _, tokens) in known) / seconds if seconds > 0 else None
 
 
 def _since_sent(record: TurnRecord, at_s: float | None) -> Wait | None:
@@ -80,11 +84,22 @@ def _of_ok(field: Callable[[TurnRecord], float | None]) -> Callable[[TurnRecord]
     return lambda record: _plain(field(record)) if record.outcome is Outcome.OK else None
 
 
-def _decode(record: TurnRecord) -> float | None:
-    first_s, last_s, tokens = record.first_token_s, record.last_token_s, record.completion_tokens
-    if first_s is None or last_s is None or not tokens or last_s <= first_s:
+def _decoding(record: TurnRecord) -> tuple[float, float, int] | None:
+    """From when to when tokens were generated, and how many; None where it is not known.
+
+    A tool call comes in one piece after all its tokens: an answer that begins with one began when its prefill ended.
+    """
+    end_s, tokens = record.last_token_s, record.completion_tokens
+    is_silent = record.first_channel == "tool_call"
+    start_s = record.prefill_end_s if is_silent else record.first_token_s
+    if start_s is None or end_s is None or not tokens or end_s <= start_s:
         return None
-    return (tokens - 1) / (last_s - first_s)
+    return start_s, end_s, tokens if is_silent else tokens - 1
+
+
+def _decode(record: TurnRecord) -> float | None:
+    spell = _decoding(record)
+    return None if spell is None else spell[2] / (spell[1] - spell[0])
 
 
 _OF: Mapping[str, Callable[[TurnRecord], Wait | None]] = {
@@ -93,7 +108,7 @@ _OF: Mapping[str, Callable[[TurnRecord], Wait | None]] = {
     "queue": lambda record: _since_sent(record, record.headers_s),
     "connect": lambda record: _plain(record.connect_s),
     "prompt": lambda record: _plain(record.prompt_tokens),
-    "prefill": lambda record: _plain(None if record.prefill_is_bound else record.prefill_tokens_s),
+    "prefill": _of_ok(lambda record: None if record.prefill_is_bound else record.prefill_tokens_s),
     "stall": _of_ok(lambda record: record.stall_s),
     "turn": _of_ok(lambda record: record.end_s),
     "decode": _of_ok(_decode),

@@ -58,7 +58,7 @@ def _matches(ending: Ending, http_status: int | None, answer: Answer) -> tuple[t
     if http_status is None:
         return (early or (Outcome.RESET, "the connection ended before an answer"),)
     if not 200 <= http_status < 300:
-        return early, (Outcome.HTTP_ERROR, ending.error or answer.error or f"HTTP status {http_status}")
+        return early, (Outcome.HTTP_ERROR, _refusal(http_status, answer))
     return (
         early,
         None if answer.error is None else (Outcome.ERROR_IN_STREAM, answer.error),
@@ -67,12 +67,18 @@ def _matches(ending: Ending, http_status: int | None, answer: Answer) -> tuple[t
     )
 
 
+def _refusal(http_status: int, answer: Answer) -> str:
+    words = answer.error or answer.protocol_error
+    return f"HTTP status {http_status}" + (f": {words}" if words else "")
+
+
 def _incomplete(answer: Answer) -> tuple[Outcome, str] | None:
     if not answer.events:
         return Outcome.EMPTY_STREAM, "status 200 and not one event"
     if answer.finish_reason is None or not answer.done:
-        missing = "finish_reason" if answer.finish_reason is None else "[DONE]"
-        return Outcome.TRUNCATED, f"the stream ended without {missing}"
+        missing = [("finish_reason", answer.finish_reason is None), ("[DONE]", not answer.done)]
+        names = " and ".join(name for name, is_missing in missing if is_missing)
+        return Outcome.TRUNCATED, f"the stream ended without {names}"
     if answer.finish_reason == "tool_calls" and not answer.tool_calls:
         return Outcome.TOOL_CALL_LOST, "finish_reason is tool_calls and there is no call"
     if not answer.tool_calls and not any(answer.content):

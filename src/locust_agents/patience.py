@@ -64,21 +64,34 @@ class Patience:
 
     def ending(self, outcome: Outcome) -> Ending:
         """The words for a deadline that passed."""
+        return Ending(outcome, self._words(outcome))
+
+    def _words(self, outcome: Outcome) -> str:
         timeouts = self.timeouts
-        texts = {
-            Outcome.CONNECT_TIMEOUT: f"no connection within {timeouts.connect_s} s",
-            Outcome.FIRST_TOKEN_TIMEOUT: f"no token within {timeouts.first_token_s} s",
-            Outcome.STALLED: f"no token for {timeouts.silence_s} s",
-            Outcome.TURN_TIMEOUT: f"no end within {timeouts.turn_s} s",
-            Outcome.ABANDONED: "the behaviour left, as planned",
-        }
-        return Ending(outcome, texts[outcome])
+        match outcome:
+            case Outcome.CONNECT_TIMEOUT:
+                return f"no connection within {timeouts.connect_s} s"
+            case Outcome.FIRST_TOKEN_TIMEOUT:
+                return " or ".join(self._nothing_came())
+            case Outcome.STALLED:
+                return f"no token for {timeouts.silence_s} s"
+            case Outcome.TURN_TIMEOUT:
+                return f"no end within {timeouts.turn_s} s"
+            case _:
+                return "the behaviour left, as planned"
+
+    def _nothing_came(self) -> list[str]:
+        """One outcome, two deadlines: that of the headers is named where it is the shorter one."""
+        headers_s, token_s = self.timeouts.headers_s, self.timeouts.first_token_s
+        shorter = headers_s is not None and (token_s is None or headers_s < token_s)
+        headers = [f"no headers within {headers_s} s"] if shorter else []
+        return headers + ([] if token_s is None else [f"no token within {token_s} s"])
 
     def _or_sooner(self, deadline_s: float, outcome: Outcome) -> Deadline:
         turn_s, leave_s = self.timeouts.turn_s, self.leave.after_s
         if turn_s is not None and turn_s < deadline_s:
             deadline_s, outcome = turn_s, Outcome.TURN_TIMEOUT
-        if leave_s is not None and leave_s < deadline_s:
+        if leave_s is not None and leave_s <= deadline_s:
             deadline_s, outcome = leave_s, Outcome.ABANDONED
         return deadline_s, outcome
 

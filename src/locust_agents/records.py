@@ -91,10 +91,13 @@ def to_line(record: TurnRecord) -> str:
 def from_line(line: str | bytes) -> TurnRecord:
     """The record of a line; fields of a later schema are left out, absent ones are None. Raises ValueError."""
     values = json.loads(line)
+    if not isinstance(values, dict):
+        raise ValueError(f"a line that is no record: {line[:80]!r}")
     known: dict[str, Any] = {name: values.get(name) for name in _NAMES}
     known["outcome"] = Outcome(known["outcome"])
     known["itl_hist"] = {int(key): count for key, count in (known["itl_hist"] or {}).items()}
     known["tool_calls"] = tuple(known["tool_calls"] or (0, 0))
+    known["prefill_is_bound"] = bool(known["prefill_is_bound"])
     return TurnRecord(**known)
 
 

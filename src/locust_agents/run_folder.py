@@ -8,6 +8,7 @@ from time import localtime, strftime, time
 from typing import IO, Any
 
 from locust_agents import records
+from locust_agents.errors import ScenarioError
 from locust_agents.records import TurnRecord
 
 
@@ -32,8 +33,10 @@ class RunFolder:
         self._cluster.write(json.dumps({"event": event, "time": round(time(), 3), **fields}).encode() + b"\n")
 
     def write(self, name: str, text: str) -> None:
-        """Writes a whole file, replacing one of that name."""
-        (self.path / name).write_text(text, encoding="utf-8")
+        """Writes a whole file, replacing one of that name; a run killed in between leaves the old one."""
+        part = self.path / f"{name}.part"
+        part.write_text(text, encoding="utf-8")
+        part.replace(self.path / name)
 
     def close(self) -> None:
         """Closes the files that grow."""
@@ -42,9 +45,14 @@ class RunFolder:
 
 
 def create(out: Path | None, name: str) -> RunFolder:
-    """A new folder: `out` itself, or runs/<time>-<name> below the current one. Raises OSError."""
+    """A new folder: `out` itself, or runs/<time>-<name> below the current one.
+
+    Raises OSError, and ScenarioError where `out` has the turns of another run: the two would be summed up as one.
+    """
     path = out or _unused(Path("runs") / f"{strftime('%Y%m%d-%H%M%S', localtime())}-{_slug(name)}")
     path.mkdir(parents=True, exist_ok=out is not None)
+    if out is not None and (out / "turns.jsonl").exists() and (out / "turns.jsonl").stat().st_size:
+        raise ScenarioError(f"{out} holds the turns of another run already; name another folder with --out")
     return RunFolder(path)
 
 
@@ -57,7 +65,7 @@ def turns(path: Path) -> Iterator[TurnRecord]:
 
 
 def _open(path: Path) -> IO[bytes]:
-    # Unbuffered and appending: one write is one line, also when two runs are pointed at the same folder.
+    # Unbuffered and appending: one write is one line.
     return path.open("ab", buffering=0)
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 FALLBACK_TOKENS_PER_CHAR = 0.25
 # A text of this size says more about the slope than about what the template adds.
 _LONG_CHARS = 1500
+# Whatever a server counts, a character costs something: sizes are divided by this.
+_LEAST_TOKENS_PER_CHAR = 0.01
 # One turn moves an estimate by this share of what it missed: template quirks of single turns average out.
 _TRUST = 0.2
 
@@ -43,7 +45,7 @@ class Sizer:
     def learn(self, chars: int, messages: int, tokens: int) -> None:
         """`messages` new messages with `chars` characters turned out to be `tokens` tokens."""
         missed = tokens - (chars * self.tokens_per_char + messages * self.message_tokens)
-        if chars >= _LONG_CHARS * messages:
-            self.tokens_per_char += _TRUST * missed / chars
+        if messages and chars >= _LONG_CHARS * messages:
+            self.tokens_per_char = max(_LEAST_TOKENS_PER_CHAR, self.tokens_per_char + _TRUST * missed / chars)
         elif messages:
             self.message_tokens = max(0.0, self.message_tokens + _TRUST * missed / messages)

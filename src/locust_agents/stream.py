@@ -4,28 +4,15 @@ import json
 import re
 from dataclasses import dataclass, field
 
-from locust_agents import deltas, frames, itl
-from locust_agents.deltas import Channel, Delta, ToolDelta, Usage
+from locust_agents import deltas, frames, itl, tool_calls
+from locust_agents.deltas import Channel, Delta, Usage
 from locust_agents.errors import ProtocolError
+from locust_agents.tool_calls import ToolCall as ToolCall
 
-_PROGRESS = re.compile(rb"keepalive (\d+)/(\d+)")
-
-
-@dataclass(slots=True)
-class ToolCall:
-    """A tool call as the stream builds it up; `arguments` is the model's own text, meant to be JSON."""
-
-    id: str = ""
-    name: str = ""
-    arguments: str = ""
-
-    @property
-    def is_bad(self) -> bool:
-        """Without a name, or with arguments that are not a JSON object."""
-        try:
-            return not self.name or not isinstance(json.loads(self.arguments or "{}"), dict)
-        except ValueError:
-            return True
+# No prompt has more digits; a number without end would not even convert.
+_PROGRESS = re.compile(rb"keepalive (\d{1,15})/(\d{1,15})(?!\d)")
+# What is kept of a body until its first event, to tell an error in JSON from nonsense.
+_HEAD_BYTES = 65536
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,41 +63,46 @@ class StreamReader:
     def __init__(self) -> None:
         self.answer = Answer()
         self._splitter = frames.FrameSplitter()
-        self._head = b""
+        self._head = bytearray()
 
     def feed(self, data: bytes, at_s: float) -> None:
-        """Takes one read. Never raises: what cannot be understood becomes `answer.protocol_error`."""
+        """Takes one read. Never raises: what cannot be understood becomes `answer.protocol_error`.
+
+        Whatever follows the event after which the answer is over is not looked at, however the reads were cut.
+        """
         answer = self.answer
         answer.last_byte_s = at_s
         answer.bytes += len(data)
-        if not answer.events and len(self._head) < 4096:
-            self._head += data[:4096]
+        if not answer.events:
+            self._head += data[: _HEAD_BYTES - len(self._head)]
         try:
-            for frame in self._splitter.feed(data):
+            for frame in () if answer.is_over else self._splitter.feed(data):
                 self._take(frame, at_s)
-        except (ProtocolError, UnicodeDecodeError) as error:
-            answer.protocol_error = answer.protocol_error or str(error)
+                if answer.is_over:
+                    break
+        except ProtocolError as error:
+            answer.protocol_error = str(error)
 
     def close(self) -> None:
         """The server closed. A body that was no event stream is now either a JSON error or nonsense."""
-        answer = self.answer
-        if answer.events or answer.progress or answer.is_over or not self._head.strip():
+        answer, head = self.answer, bytes(self._head)
+        if answer.events or answer.is_over or frames.is_stream(head):
             return
-        if error := error_of_body(self._head):
+        if error := error_of_body(head):
             answer.error = error
         else:
-            answer.protocol_error = f"a body that is no event stream: {self._head[:80]!r}"
+            answer.protocol_error = f"a body that is no event stream: {head[:80]!r}"
 
     def _take(self, frame: bytes, at_s: float) -> None:
-        if frame.startswith(b":") or b"\n:" in frame:
+        if frame.startswith(b":") or b"\n:" in frame or b"\r:" in frame:
             for comment in frames.comments(frame):
                 self._comment(comment, at_s)
         found = frames.event(frame)
-        if found is None or self.answer.done:
+        if found is None:
             return
         name, data = found
         self.answer.events += 1
-        if data in (b"[DONE]", "[DONE]"):
+        if data[:6] in (b"[DONE]", "[DONE]"):
             self.answer.done = True
         elif name == "error":
             self.answer.error = _named_error(data)
@@ -131,14 +123,14 @@ class StreamReader:
     def _delta(self, delta: Delta, at_s: float) -> None:
         answer = self.answer
         if (channel := delta.channel) is not None:
-            new_call = any(call.index not in answer.tool_calls for call in delta.tool_calls)
-            self._token(channel, at_s, new_call)
+            calls_before = len(answer.tool_calls)
+            for call in delta.tool_calls:
+                tool_calls.add(answer.tool_calls, call)
+            self._token(channel, at_s, new_call=len(answer.tool_calls) > calls_before)
             if delta.content:
                 answer.content.append(delta.content)
             if delta.reasoning:
                 answer.reasoning.append(delta.reasoning)
-            for call in delta.tool_calls:
-                _add(answer.tool_calls.setdefault(call.index, ToolCall()), call)
         if delta.finish_reason is not None:
             answer.finish_reason = delta.finish_reason
         if delta.usage is not None:
@@ -171,19 +163,13 @@ def error_of_body(body: bytes) -> str | None:
     """The words of the `error` in a JSON body, None where it is not one."""
     try:
         payload = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    if not isinstance(payload, dict) or payload.get("error") is None:
+    if not isinstance(payload, dict) or not payload.get("error"):
         return None
     return deltas.error_text(payload["error"])
 
 
-def _add(call: ToolCall, delta: ToolDelta) -> None:
-    call.id = call.id or delta.id
-    call.name = call.name or delta.name
-    call.arguments += delta.arguments
-
-
 def _named_error(data: bytes | str) -> str:
     body = data if isinstance(data, bytes) else data.encode()
-    return error_of_body(body) or body.decode(errors="replace")[:200]
+    return error_of_body(body) or deltas.error_text(body.decode(errors="replace"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from locust_agents import figures, itl, metrics
 from locust_agents.figures import Wait
 from locust_agents.limits import KINDS, METRICS, Limit
+from locust_agents.outcome import Outcome
 from locust_agents.records import TurnRecord
 from locust_agents.verdict import Judgement, judge
 
@@ -127,7 +128,8 @@ def _stated(records: Sequence[TurnRecord], metric: str, stat: str) -> Wait | Non
 def _prefill(records: Sequence[TurnRecord]) -> tuple[Wait | None, bool]:
     if (speed := metrics.prefill_all(records)) is not None:
         return Wait(speed), False
-    bounds = [Wait(record.prefill_tokens_s) for record in records if record.prefill_tokens_s is not None]
+    ok = [record for record in records if record.outcome is Outcome.OK]
+    bounds = [Wait(record.prefill_tokens_s) for record in ok if record.prefill_tokens_s is not None]
     return figures.statistic(bounds, "max"), bool(bounds)
 
 

@@ -1,62 +1,64 @@
 """What a person reads at the end of a run, in 80 columns: figures with their units, unknown as a dash."""
 
-import io
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Sequence
 
-from rich.console import Console
-from rich.table import Table
+from rich.cells import cell_len, set_cell_size
 
 from locust_agents import summary as summaries
 from locust_agents.figures import Wait
 from locust_agents.limits import METRICS, Limit
+from locust_agents.quantities import WIDTH, gap, joined, share, speed
+from locust_agents.quantities import count as count
+from locust_agents.quantities import seconds as seconds
 from locust_agents.summary import Row, Summary
 from locust_agents.verdict import Judgement
 
-WIDTH = 80
-UNKNOWN = "–"
+_LABEL = 7
 _COLUMNS = ("entry", "kind", "turns", "fail", "prompt p50/max", "queue p95", "TTFT p50", "p95", "max", "reuse")
+_LEFT = ("entry", "kind")
+
+Cells = tuple[str, ...]
 
 
 def render(summary: Summary, header: Sequence[str] = ()) -> str:
     """The header's lines, a row for each kind of each entry, then speeds, endings that were not ok, and limits."""
     lines = [*header, *_rows(summary.rows), *_speeds(summary), *_endings(summary), *_limits(summary)]
-    return "\n".join(line.rstrip() for line in lines)
+    return "\n".join(_cut(line).rstrip() for line in lines)
 
 
-def seconds(wait: Wait | None) -> str:
-    """A wait with its unit; `>` before one that had not ended."""
-    return UNKNOWN if wait is None else f"{'> ' if wait.is_more else ''}{_seconds(wait.value)}"
+def _rows(rows: Sequence[Row]) -> list[str]:
+    cells = [_COLUMNS, *map(_cells, rows)]
+    if sum(_widths(cells)) + len(_COLUMNS) - 1 <= WIDTH:
+        return _aligned(cells)
+    head, *lines = _aligned([("", *line[1:]) for line in cells])
+    named = itertools.groupby(zip(rows, lines, strict=True), key=lambda pair: pair[0].entry)
+    return [head, *(line for entry, pairs in named for line in (entry, *(line for _, line in pairs)))]
 
 
-def count(value: float | None) -> str:
-    """A number of tokens, in thousands from a thousand on."""
-    if value is None:
-        return UNKNOWN
-    return f"{value / 1000:.1f}k" if value >= 1000 else f"{value:.0f}"
+def _aligned(cells: Sequence[Cells]) -> list[str]:
+    """Lines of a table, with what room is left put before the figures, from the left."""
+    widths = _widths(cells)
+    room = WIDTH - sum(widths) - len(widths) + 1
+    for place in range(_COLUMNS.index("prompt p50/max"), len(widths)):
+        widths[place] += place - _COLUMNS.index("prompt p50/max") < room
+    return [" ".join(map(_padded, line, widths, _COLUMNS)) for line in cells]
 
 
-def _seconds(value: float) -> str:
-    if value < 0.1:
-        return f"{value * 1000:.0f} ms"
-    return f"{value:.2f} s" if value < 10 else f"{value:.1f} s" if value < 100 else f"{value:.0f} s"
+def _widths(cells: Sequence[Cells]) -> list[int]:
+    return [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
 
 
-def _share(value: float | None) -> str:
-    return UNKNOWN if value is None else f"{min(value, 1.0) * 100:.0f} %"
+def _padded(text: str, width: int, column: str) -> str:
+    blanks = " " * (width - cell_len(text))
+    return text + blanks if column in _LEFT else blanks + text
 
 
-def _rows(rows: Iterable[Row]) -> list[str]:
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="")
-    for place, column in enumerate(_COLUMNS):
-        table.add_column(column, justify="left" if place < 2 else "right", no_wrap=True, overflow="ellipsis")
-    for row in rows:
-        table.add_row(*_cells(row))
-    out = io.StringIO()
-    Console(file=out, width=WIDTH, color_system=None, highlight=False, markup=False).print(table)
-    return out.getvalue().splitlines()
+def _cut(line: str) -> str:
+    return line if cell_len(line) <= WIDTH else set_cell_size(line, WIDTH - 1) + "…"
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: Row) -> Cells:
     prompts = (count(None if wait is None else wait.value) for wait in (row.prompt_p50, row.prompt_max))
     waits = (row.queue_p95, row.ttft_p50, row.ttft_p95, row.ttft_max)
     return (
@@ -66,25 +68,26 @@ def _cells(row: Row) -> tuple[str, ...]:
         str(row.failures),
         " / ".join(prompts),
         *(seconds(wait) for wait in waits),
-        _share(row.reuse),
+        share(row.reuse),
     )
 
 
 def _speeds(summary: Summary) -> list[str]:
-    each = UNKNOWN if summary.decode_each is None else f"{summary.decode_each.value:.0f}"
-    everybody = UNKNOWN if summary.decode_all is None else f"{summary.decode_all:.0f}"
-    gaps = "/".join(UNKNOWN if gap is None else f"{gap * 1000:.0f}" for gap in (summary.itl_p50_s, summary.itl_p99_s))
+    each, prefill = (speed(None if wait is None else wait.value) for wait in (summary.decode_each, summary.prefill))
     bound = "≥ " if summary.prefill_is_bound else ""
-    prefill = UNKNOWN if summary.prefill is None else f"{bound}{count(summary.prefill.value)}"
-    return [
-        f"decode {each} tok/s each, {everybody} all   ITL p50/p99 {gaps} ms   stall {seconds(summary.stall_max)}",
-        f"prefill {prefill} tok/s   tool calls {summary.tool_calls} ({summary.bad_tool_calls} bad)",
-    ]
+    parts = (
+        f"decode {each} tok/s each, {speed(summary.decode_all)} all",
+        f"ITL p50 {gap(summary.itl_p50_s)}, p99 {gap(summary.itl_p99_s)}",
+        f"stall {seconds(summary.stall_max)}",
+        f"prefill {bound}{prefill} tok/s",
+        f"tool calls {summary.tool_calls} ({summary.bad_tool_calls} bad)",
+    )
+    return _labelled("speed", parts, "   ")
 
 
 def _endings(summary: Summary) -> list[str]:
     others = [f"{number} {outcome}" for outcome, number in sorted(summary.outcomes.items()) if outcome != "ok"]
-    return [f"ended  {summary.outcomes.get('ok', 0)} ok, {', '.join(others)}"] if others else []
+    return _labelled("ended", [f"{summary.outcomes.get('ok', 0)} ok", *others], ", ") if others else []
 
 
 def _limits(summary: Summary) -> list[str]:
@@ -92,40 +95,44 @@ def _limits(summary: Summary) -> list[str]:
     return [
         line
         for word, held in (("broken", False), ("held", True), ("open", None))
-        for line in _wrapped(word, [_judgement(one) for one in judgements if one.held is held])
+        for line in _labelled(word, [_judgement(one) for one in judgements if one.held is held], " · ")
     ]
 
 
 def _judgement(judgement: Judgement) -> str:
-    limit = judgement.limit
+    limit, value = judgement.limit, judgement.value
     key = limit.key
     if judgement.stat != limit.stat and limit.stat is not None:
         key += f" (too few turns, its {judgement.stat})"
-    if judgement.value is None:
+    if value is None:
         return f"{key} (no turn to judge)"
-    sign = "≤" if METRICS[limit.metric].at_most else "≥"
-    who = f" ({judgement.entry})" if judgement.held is False and limit.entry is None else ""
-    if judgement.held is False:
-        sign = ">" if sign == "≤" else "<"
-    return f"{key} {_in_unit(judgement.value, limit)} {sign} {limit.text}{who}"
+    shown, bound = _in_unit(value, limit), _bound(limit)
+    at_most = METRICS[limit.metric].at_most
+    if judgement.held is None:
+        return f"{key} {shown} (limit {bound}, no wait had ended)"
+    if judgement.held:
+        return f"{key} {shown}" if limit.bound == 0 and at_most else f"{key} {shown} {'≤' if at_most else '≥'} {bound}"
+    who = f" ({judgement.entry})" if limit.entry is None else ""
+    return f"{key} {shown}{' >' if at_most else ' <'} {bound}{who}"
 
 
 def _in_unit(wait: Wait, limit: Limit) -> str:
     match METRICS[limit.metric].unit:
         case "share":
-            return f"{wait.value * 100:.3g} %"
+            return f"{wait.value * 100:.4g} %"
         case "tok/s":
-            return f"{wait.value:.0f} tok/s"
+            return f"{speed(wait.value)} tok/s"
         case _:
             return seconds(wait)
 
 
-def _wrapped(word: str, parts: Sequence[str]) -> list[str]:
-    """The parts behind the word, broken between parts so that lines fit."""
-    lines: list[str] = []
-    for part in parts:
-        if lines and len(lines[-1]) + 3 + len(part) <= WIDTH:
-            lines[-1] += f" · {part}"
-        else:
-            lines.append(f"{word if not lines else '':6} {part}")
-    return lines
+def _bound(limit: Limit) -> str:
+    """The bound with all of its digits, in the unit of its metric."""
+    unit = METRICS[limit.metric].unit
+    return f"{limit.bound * 100:.6g} %" if unit == "share" else f"{limit.bound:.6g} {unit}"
+
+
+def _labelled(word: str, parts: Sequence[str], between: str) -> list[str]:
+    """The parts behind a word, in as many lines as they need."""
+    lines = joined(parts, between, WIDTH - _LABEL)
+    return [f"{word if number == 0 else '':{_LABEL}}{line}" for number, line in enumerate(lines)]

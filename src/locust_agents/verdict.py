@@ -26,9 +26,9 @@ class Judgement:
     stat: str | None
 
 
-def judge(limits: Iterable[Limit], records: Sequence[TurnRecord]) -> list[Judgement]:
-    """Every limit for every entry that it is meant for."""
-    entries = sorted({record.entry for record in records})
+def judge(limits: Sequence[Limit], records: Sequence[TurnRecord]) -> list[Judgement]:
+    """Every limit for every entry that it is meant for, one that had no turn included."""
+    entries = sorted({record.entry for record in records} | {limit.entry for limit in limits if limit.entry}) or [""]
     return [
         _judge(limit, entry, [record for record in records if _is_meant(limit, entry, record)])
         for limit in limits
@@ -51,7 +51,7 @@ def _is_meant(limit: Limit, entry: str, record: TurnRecord) -> bool:
 def _judge(limit: Limit, entry: str, records: Sequence[TurnRecord]) -> Judgement:
     stat, values = _measured(limit, records)
     value = _statistic(limit, values, stat or "max")
-    return Judgement(limit, entry, _held(limit, values, stat or "max"), value, stat)
+    return Judgement(limit, entry, _held(limit, values, value), value, stat)
 
 
 def _measured(limit: Limit, records: Sequence[TurnRecord]) -> tuple[str | None, list[Wait]]:
@@ -79,17 +79,15 @@ def _of_gaps(gaps: Mapping[int, int], stat: str) -> tuple[str, list[Wait]]:
     return stat, [Wait(itl.quantile_s(gaps, share) or 0.0)]
 
 
-def _held(limit: Limit, values: Sequence[Wait], stat: str) -> bool | None:
+def _held(limit: Limit, values: Sequence[Wait], value: Wait | None) -> bool | None:
     """A wait that did not end can break a limit, and never helps to hold one."""
-    known = _statistic(limit, values, stat)
-    if known is None:
+    if value is None:
         return None
     if not METRICS[limit.metric].at_most:
-        return known.value >= limit.bound
-    if known.value > limit.bound:
+        return value.value >= limit.bound
+    if value.value > limit.bound:
         return False
-    whole = _statistic(limit, figures.ended(values), stat)
-    return None if whole is None else whole.value <= limit.bound
+    return True if figures.ended(values) else None
 
 
 def _statistic(limit: Limit, values: Sequence[Wait], stat: str) -> Wait | None:
