@@ -68,7 +68,17 @@ def _slope(ask: _Asker, model: str, calibration: Calibration) -> Calibration:
     if counts[0] is None or counts[1] is None or counts[1] <= counts[0]:
         return calibration
     per_char = (counts[1] - counts[0]) / (len(texts[1]) - len(texts[0]))
-    return replace(calibration, tokens_per_char=per_char, measured=True)
+    return replace(_around_messages(ask, bare, calibration), tokens_per_char=per_char, measured=True)
+
+
+def _around_messages(ask: _Asker, bare: Preamble, calibration: Calibration) -> Calibration:
+    """What the template adds to each message: two more, of a token each, say it."""
+    longer = replace(bare, head=bare.head + messages.user("x") + b"," + messages.assistant("x"))
+    one, three = ask.tokens("one message", bare, "x"), ask.tokens("three messages", longer, "x")
+    if one is None or three is None:
+        return calibration
+    around = max(0.0, (three - one - 2) / 2)
+    return replace(calibration, message_tokens=around, turn_tokens=max(0.0, one - 1 - around))
 
 
 def _sized(ask: _Asker, model: str, profile: Profile, scale: float, calibration: Calibration) -> Calibration:
@@ -78,7 +88,7 @@ def _sized(ask: _Asker, model: str, profile: Profile, scale: float, calibration:
     wanted = round((profile.system_tokens + profile.tool_tokens) * scale)
     tokens: int | None = None
     for number in ("first", "second"):
-        nonce = filler.words(3, random.Random(f"calibration {number} {calibration.nonce}"))
+        nonce = preambles.nonce(random.Random(f"calibration {number} {calibration.nonce}"))
         trial = preambles.build(profile, model, system_chars, tool_chars, nonce, None)
         counted = ask.tokens(f"{key}, {number} round", trial, "x")
         if counted is None:

@@ -14,7 +14,7 @@ from gevent.lock import RLock
 from locust.env import Environment
 from locust.runners import STATE_RUNNING, MasterRunner, Runner
 
-from locust_agents import filler, plan, records, run_folder, summary, verdict
+from locust_agents import plan, preambles, records, run_folder, summary, verdict
 from locust_agents.errors import ClusterError, LocustAgentsError
 from locust_agents.locustfiles import backend, calibration, relay
 from locust_agents.locustfiles.backend import Backend
@@ -116,7 +116,7 @@ class Conductor:
 
     def _plan(self, scenario: Scenario, server: Backend, folder: RunFolder) -> RunPlan:
         runner = self.environment.runner
-        nonce = "" if scenario.cache == "warm" else filler.words(3, SystemRandom())
+        nonce = "" if scenario.cache == "warm" else preambles.nonce(SystemRandom())
         self.say("measuring what our text costs in the server's tokens")
         measured = self._measured(server, nonce, folder)
         workers = len(runner.clients) if isinstance(runner, MasterRunner) else 1

@@ -1,6 +1,6 @@
 """Runs a behaviour: does what it yields, sends back what came of it, keeps its children as greenlets of the slot."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -102,9 +102,9 @@ class Driver:
                 return self._start([step.session], "side", thread)[0]
             case Spawn():
                 handles = self._start(step.sessions, "sub", thread)
-                return self._join(handles) if step.wait else handles
+                return self._join(handles, thread) if step.wait else handles
             case Join():
-                return self._join(step.handles)
+                return self._join(step.handles, thread)
             case Compact():
                 return self._compact(step, thread)
         raise PluginError(f"behaviour {self._manner.behaviour!r} yielded {step!r}, which is no step")
@@ -119,6 +119,8 @@ class Driver:
     def _start(self, sessions: Iterable[Session], kind: str, thread: _Thread) -> list[Handle]:
         handles = []
         for session in sessions:
+            if not isinstance(session, Generator):
+                raise PluginError(f"behaviour {self._manner.behaviour!r} started {session!r}, which is no session")
             child = _Thread(kind, _session_of(thread), perf_counter())
             self._children.append(gevent.spawn(self._child, session, child))
             handles.append(Handle(len(self._children) - 1))
@@ -133,9 +135,10 @@ class Driver:
             self._fault = error  # the session that started it raises it at its next step
             return thread.last
 
-    def _join(self, handles: Sequence[Handle]) -> list[Reply | None]:
+    def _join(self, handles: Sequence[Handle], thread: _Thread) -> list[Reply | None]:
         greenlets = [self._children[handle.number] for handle in handles]
         gevent.joinall(greenlets)
+        thread.intended = perf_counter()  # what was waited for was no lateness of the client
         replies = [greenlet.get() for greenlet in greenlets]
         if any(isinstance(reply, GreenletExit) for reply in replies):
             raise Leaves  # the run ended in a child's turn: its record says so, and there is no reply to go on from
@@ -144,9 +147,11 @@ class Driver:
     def _compact(self, step: Compact, thread: _Thread) -> Reply:
         request = Turn(step.agent, (Say(SUMMARY_REQUEST),), answer_tokens=step.summary_tokens)
         reply = self._turn(request, thread, "compaction")
+        dialogue = self._dialogue(step.agent, thread)
         if reply.ok:
-            dialogue = self._dialogue(step.agent, thread)
             dialogue.compacted(step.keep_tokens, dialogue.summary(reply.text, step.summary_tokens))
+        else:
+            dialogue.unasked()
         return reply
 
     def _turn(self, turn: Turn, thread: _Thread, kind: str | None) -> Reply:

@@ -50,10 +50,10 @@ class Dialogue:
         self._said_chars = self._said_messages = 0
         answers, rest = self._sorted(says)
         for say in answers:
-            self._add(say)
+            self._add(say, len(says))
         self._asked = len(self._conversation.messages)
         for say in rest:
-            self._add(say)
+            self._add(say, len(says))
 
     @property
     def preamble(self) -> Preamble:
@@ -92,6 +92,11 @@ class Dialogue:
         self._unanswered = ()
         self.continued_tokens = None
 
+    def unasked(self) -> None:
+        """Takes the last turn out again: a summary that did not come leaves the history as it was."""
+        self._conversation = Conversation(self.preamble, self._conversation.messages[: self._asked])
+        self._unanswered = ()
+
     def summary(self, text: str, tokens: float) -> str:
         """The summary to keep: the model's own words, or filler of its size where replies are scripted or empty."""
         if text and self._style.replies == "live":
@@ -108,14 +113,14 @@ class Dialogue:
         strays = (say for say in says if say.answers is None or say.answers.id not in opened)
         return answers, [replace(say, answers=None) for say in strays]
 
-    def _add(self, say: Say) -> None:
-        text = self._text(say)
+    def _add(self, say: Say, of_turn: int) -> None:
+        text = self._text(say, of_turn)
         self._said_chars += len(text)
         self._said_messages += 1
         message = messages.user(text) if say.answers is None else messages.tool(say.answers.id, text)
         self._conversation.append(message)
 
-    def _text(self, say: Say) -> str:
+    def _text(self, say: Say, messages_of_turn: int) -> str:
         if say.tokens is None:
             return self._opening() + say.text
         tokens = say.tokens
@@ -123,12 +128,13 @@ class Dialogue:
         if say.answers is not None and cap is not None:
             tokens = min(tokens, cap)
         opening = self._opening()
-        chars = self._sizer.chars(tokens * self._style.scale, len(opening) + len(say.text))
-        return opening + filler.text(chars, self._filler) + say.text
+        room = self._sizer.chars(tokens * self._style.scale, len(opening), messages_of_turn)
+        said = _fitting(say.text, room)
+        return opening + filler.text(room - len(said), self._filler) + said
 
     def _opening(self) -> str:
         """Sets a session apart from its first message on, however small that is: no prefix is shared by accident."""
-        return f"# {filler.words(3, self._filler)}\n" if not self._conversation.messages else ""
+        return filler.words(3, self._filler) + "\n" if not self._conversation.messages else ""
 
     def _kept(self, answer: Answer, outcome: Outcome) -> tuple[str, tuple[ToolCall, ...]]:
         if self._style.replies == "scripted" and outcome is Outcome.OK:
@@ -174,3 +180,11 @@ class Dialogue:
             if message.startswith(b'{"role":"user"'):
                 kept = place
         return history[len(history) - kept :]
+
+
+def _fitting(text: str, chars: float) -> str:
+    """The text, or as many of its first words as there is room for: at small scales a sentence is more than a turn."""
+    if len(text) <= chars:
+        return text
+    kept, _, _ = text[: int(chars) + 1].rpartition(" ")
+    return kept

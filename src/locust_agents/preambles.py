@@ -8,6 +8,11 @@ from locust_agents.profile import Profile
 from locust_agents.sizing import Calibration
 
 
+def nonce(rng: random.Random) -> str:
+    """A run's mark: three groups of three digits, which are the same number of tokens whatever the digits are."""
+    return " ".join(f"{rng.randrange(1000):03}" for _ in range(3))
+
+
 def key(profile: Profile, scale: float) -> str:
     """The name of a profile's preamble at a scale, in a calibration and in the table of shared prefixes."""
     return profile.name if scale == 1 else f"{profile.name} x {scale:g}"

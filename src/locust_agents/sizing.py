@@ -9,15 +9,18 @@ FALLBACK_TOKENS_PER_CHAR = 0.25
 _LONG_CHARS = 1500
 # Whatever a server counts, a character costs something: sizes are divided by this.
 _LEAST_TOKENS_PER_CHAR = 0.01
-# One turn moves an estimate by this share of what it missed: template quirks of single turns average out.
+# One turn moves an estimate by this share of what it missed. A long text is a good sample of the slope; a short one
+# misses by a few tokens for reasons of its own, so only the mean of many of them says what the template adds.
 _TRUST = 0.2
+_TRUST_IN_SHORT = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """What the server's `usage` said before the run; it travels to workers so that all build the same bytes.
 
-    `message_tokens` is what the template adds around one message. `preamble_tokens` and `tool_chars` are for each
+    `message_tokens` is what the template adds around one message, `turn_tokens` once for each turn (the start of the
+    answer). `preamble_tokens` and `tool_chars` are for each
     profile: the count of its shared start, and the characters of filler in its tools that gave that count.
     `measured` is False where the server reported no usage and sizes are a guess.
     """
@@ -25,6 +28,7 @@ class Calibration:
     nonce: str
     tokens_per_char: float = FALLBACK_TOKENS_PER_CHAR
     message_tokens: float = 5.0
+    turn_tokens: float = 4.0
     preamble_tokens: Mapping[str, int] = field(default_factory=dict)
     system_chars: Mapping[str, int] = field(default_factory=dict)
     tool_chars: Mapping[str, int] = field(default_factory=dict)
@@ -37,15 +41,20 @@ class Sizer:
     def __init__(self, calibration: Calibration) -> None:
         self.tokens_per_char = calibration.tokens_per_char
         self.message_tokens = calibration.message_tokens
+        self.turn_tokens = calibration.turn_tokens
 
-    def chars(self, tokens: float, said_chars: int = 0) -> float:
-        """Characters of filler that bring a message with `said_chars` of other text to `tokens`, template included."""
-        return max(0.0, (tokens - self.message_tokens) / self.tokens_per_char - said_chars)
+    def chars(self, tokens: float, said_chars: int = 0, messages: int = 1) -> float:
+        """Characters of filler that bring one of a turn's `messages`, `said_chars` of it said, to `tokens`.
+
+        What the template adds is counted in, so that the prompt grows by what was asked for.
+        """
+        around = self.message_tokens + self.turn_tokens / messages
+        return max(0.0, (tokens - around) / self.tokens_per_char - said_chars)
 
     def learn(self, chars: int, messages: int, tokens: int) -> None:
-        """`messages` new messages with `chars` characters turned out to be `tokens` tokens."""
-        missed = tokens - (chars * self.tokens_per_char + messages * self.message_tokens)
+        """A turn's `messages` new messages with `chars` characters turned out to be `tokens` tokens."""
+        missed = tokens - (chars * self.tokens_per_char + messages * self.message_tokens + self.turn_tokens)
         if messages and chars >= _LONG_CHARS * messages:
             self.tokens_per_char = max(_LEAST_TOKENS_PER_CHAR, self.tokens_per_char + _TRUST * missed / chars)
         elif messages:
-            self.message_tokens = max(0.0, self.message_tokens + _TRUST * missed / messages)
+            self.message_tokens = max(0.0, self.message_tokens + _TRUST_IN_SHORT * missed / messages)

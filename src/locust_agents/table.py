@@ -102,10 +102,10 @@ def _limits(summary: Summary) -> list[str]:
 def _judgement(judgement: Judgement) -> str:
     limit, value = judgement.limit, judgement.value
     key = limit.key
-    if judgement.stat != limit.stat and limit.stat is not None:
-        key += f" (too few turns, its {judgement.stat})"
     if value is None:
         return f"{key} (no turn to judge)"
+    if judgement.stat != limit.stat and limit.stat is not None:
+        key += f" (too few turns, its {judgement.stat})"
     shown, bound = _in_unit(value, limit), _bound(limit)
     at_most = METRICS[limit.metric].at_most
     if judgement.held is None:

@@ -1,7 +1,5 @@
 """What an event costs the client: CPU of this process for each, as a ratio to the least that a client can do."""
 
-from tests.benchmarks import product  # first: it imports Locust, which patches the standard library
-
 from dataclasses import dataclass
 from time import process_time
 from typing import Any
@@ -12,7 +10,7 @@ from locust_agents.cluster.replay import ReplayServer
 from locust_agents.locustfiles.swarm import Swarm
 from locust_agents.locustfiles.transport import Exchange
 from locust_agents.records import TurnRecord
-from tests.benchmarks import bare, payload, printed
+from tests.benchmarks import bare, payload, printed, product
 from tests.benchmarks.payload import Load
 
 _PAIRS = 5
@@ -52,19 +50,21 @@ def main() -> None:
     rows = [_row(load, [Pair(_product_us(load), _bare_us(load)) for _ in range(_PAIRS)]) for load in _LOADS]
     printed.table(
         "Client CPU for each event (process user + system time, connecting and recording included)",
-        f"{_PAIRS} pairs, product and bare gevent socket (lines, json.loads) in turns; {_LOADS[0].events} events a stream",
+        f"{_PAIRS} pairs, product and bare gevent socket (lines, json.loads) by turns; {_LOADS[0].events} events each",
         ["streams", "product p50", "bare p50", "ratio min", "median", "max", "goal"],
         rows,
     )
 
 
 def _product_us(load: Load) -> float:
-    with ReplayServer(payload.at_once(load), stamp=True) as server:
-        with product.running(server.url, load.streams, sessions=1, swarm_class=CostedSwarm) as swarm:
-            assert isinstance(swarm, CostedSwarm)
-            product.wait_until(lambda: swarm.turns >= load.streams, 5 * load.length_s)
-            assert swarm.turns == load.streams, "the machine is too busy: not all turns ended in time"
-            return (swarm.ended_s - swarm.begun_s) / (load.streams * load.events) * 1e6
+    with (
+        ReplayServer(payload.at_once(load), stamp=True) as server,
+        product.running(server.url, load.streams, sessions=1, swarm_class=CostedSwarm) as swarm,
+    ):
+        assert isinstance(swarm, CostedSwarm)
+        product.wait_until(lambda: swarm.turns >= load.streams, 5 * load.length_s)
+        assert swarm.turns == load.streams, "the machine is too busy: not all turns ended in time"
+        return (swarm.ended_s - swarm.begun_s) / (load.streams * load.events) * 1e6
 
 
 def _bare_us(load: Load) -> float:

@@ -1,7 +1,5 @@
 """The whole product as benchmarks run it: a CodingAgent class under Locust as a library, with records and events."""
 
-import locust  # noqa: F401, I001 (first: it patches the standard library)
-
 import dataclasses
 import logging
 import tempfile
@@ -51,7 +49,7 @@ def running(
         conductor.out = Path(folder)
         try:
             runner.start(agents, spawn_rate=agents)
-            runner.spawning_greenlet.join()
+            gevent.joinall([runner.spawning_greenlet])
             assert conductor.swarm is not None, conductor.error
             yield conductor.swarm
         finally:

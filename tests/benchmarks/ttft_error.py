@@ -1,7 +1,5 @@
 """How wrong a first-token time is: what the record says minus the server's own stamp of that send."""
 
-from tests.benchmarks import product  # first: it imports Locust, which patches the standard library
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -14,7 +12,7 @@ from locust_agents.locustfiles.swarm import OpenTurn, Swarm
 from locust_agents.locustfiles.transport import Exchange
 from locust_agents.records import TurnRecord
 from locust_agents.stream import StreamReader
-from tests.benchmarks import bare, payload, printed
+from tests.benchmarks import bare, payload, printed, product
 from tests.benchmarks.payload import Load
 
 _WANTED = 200
@@ -85,11 +83,13 @@ def main() -> None:
 
 def measure(load: Load) -> Errors:
     """The errors of the product under a load."""
-    with ReplayServer(payload.rolling(load), stamp=True) as server:
-        with product.running(server.url, load.streams, swarm_class=TimedSwarm) as swarm:
-            assert isinstance(swarm, TimedSwarm)
-            full = perf_counter() + (load.length_s if load.streams > 1 else 0.0)
-            product.wait_until(lambda: _seen(swarm, full) >= _WANTED, full - perf_counter() + _LIMIT_S)
+    with (
+        ReplayServer(payload.rolling(load), stamp=True) as server,
+        product.running(server.url, load.streams, swarm_class=TimedSwarm) as swarm,
+    ):
+        assert isinstance(swarm, TimedSwarm)
+        full = perf_counter() + (load.length_s if load.streams > 1 else 0.0)
+        product.wait_until(lambda: _seen(swarm, full) >= _WANTED, full - perf_counter() + _LIMIT_S)
     return _errors(swarm, full)
 
 

@@ -187,3 +187,15 @@ def test_plain_locust_with_two_workers_makes_one_complete_file(tmp_path: Path) -
 def start(command: Sequence[str], folder: Path, log: str) -> subprocess.Popen[bytes]:
     with (folder / log).open("wb") as out:
         return subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
+
+
+def test_every_message_has_the_size_that_was_drawn_for_it(tmp_path: Path) -> None:
+    script = str(Path(__file__).with_name("measure_sizes.py"))
+    options = ["turns=50", "swarm.giant.after=3s"]
+    command = [sys.executable, script, str(tmp_path / "run"), *options]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=150, check=True)
+    rows = json.loads(ended.stdout)
+    assert len(rows) == 50
+    missed = [(wanted, got) for wanted, got in rows if abs(got - wanted) > max(12, 0.02 * wanted)]
+    assert missed == []
+    assert any(wanted > 2000 for wanted, _ in rows), "the giant is among them"

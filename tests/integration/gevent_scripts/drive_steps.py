@@ -1,10 +1,12 @@
 """Every step of a behaviour, each in a run of its own, all side by side; what came of them is printed as JSON."""
 
-from many_runs import CALIBRATION, Case, run_all  # first: it imports locust, which patches the standard library
+import locust  # noqa: F401, I001 (first: it patches the standard library)
 
-from dataclasses import replace  # noqa: I001
+from dataclasses import replace
 from time import monotonic
 from typing import Any
+
+from many_runs import Case, run_all  # type: ignore[import-not-found]
 
 from locust_agents.cluster.replay import ReplayServer, Script, chat_stream
 from locust_agents.patience import Timeouts
@@ -175,7 +177,7 @@ def outlive(agent: Agent) -> Session:
     note("outlive", words(reply)[2])
 
 
-GOING = ReplayServer([*CALIBRATION, answer("so", 200)])
+GOING = ReplayServer([answer("so", 200)])
 
 
 def one(made: Behaviour, answers: list[Script], profile: Profile = PROFILE, agents: int = 1, **keys: object) -> Case:
@@ -192,16 +194,29 @@ def main() -> None:
         one(talk, [answer("so", 200, calls=2), answer("hm", 300), answer("hm", 400), answer("bye", 420)]),
         one(rest, [answer("so", 200)], gaps={"scale": 0.01, "cap": "400ms"}),
         one(beside, [stamped(0.5)], PATIENT),
-        one(delegate, [answer("so", 200), stamped(0.5), stamped(0.5), *(answer(f"r{n}", 200) for n in range(9))], PATIENT),
-        one(delegate_and_go_on, [stamped(0.3)], PATIENT),
+        one(
+            delegate,
+            [answer("so", 200), *[stamped(0.5)] * 3, *(answer(f"r{n}", 200) for n in range(9))],
+            PATIENT,
+        ),
+        one(delegate_and_go_on, [stamped(0.5)], PATIENT),
         one(leave, [hang, chat_stream(["a", "b", "c"], 0.02, 0.1), answer("so", 260)], PATIENT),
         one(
             compact,
-            [*(answer(f"Answer {n}.", 200 + 60 * n, calls=n % 2) for n in range(4)), RESET]
-            + [answer("It is long.", 500), answer("so", 300), answer("so", 360)],
+            [
+                *(answer(f"Answer {n}.", 200 + 60 * n, calls=n % 2) for n in range(4)),
+                RESET,
+                answer("It is long.", 500),
+                answer("so", 300),
+                answer("so", 360),
+            ],
         ),
         one(child_in_line, [answer("so", 200)]),
-        one(insist, [RESET, RESET, answer("so", 200), RESET, RESET, RESET, Script((), 503), hang_up(), answer("x", 9)], RETRYING),
+        one(
+            insist,
+            [RESET, RESET, answer("so", 200), RESET, RESET, RESET, Script((), 503), hang_up(), answer("x", 9)],
+            RETRYING,
+        ),
         one(share, [answer("so", 200)], agents=3),
         one(share_scripted, [answer("so", 200)], agents=2, replies="scripted", outputs="drawn", scale=0.5),
         Case("outlive", {"outlive": outlive}, [], PROFILE, server=GOING),

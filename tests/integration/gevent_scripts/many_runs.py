@@ -15,17 +15,17 @@ from typing import Any
 
 import gevent
 
-from locust_agents import run_folder
-from locust_agents.cluster.replay import ReplayServer, Script, chat_stream
-from locust_agents.locustfiles import headless
+from locust_agents import preambles, run_folder
+from locust_agents.cluster.replay import ReplayServer, Script
+from locust_agents.locustfiles import calibration, headless
 from locust_agents.plugins import registry
 from locust_agents.plugins.api import Behaviour
 from locust_agents.profile import Profile
 from locust_agents.scenarios import loader
+from locust_agents.sizing import Calibration
 
-# What a calibration asks before each run of one profile: two texts, then two rounds of the preamble.
-CALIBRATION = tuple(chat_stream(["x"], 0.0, 0.0, usage=(prompt, 0, 1)) for prompt in (150, 1300, 116, 116))
 CHAT = "/v1/chat/completions"
+PREAMBLE_TOKENS = 110
 
 
 @dataclass(frozen=True)
@@ -43,15 +43,23 @@ class Case:
 
 def run_all(cases: Sequence[Case], seen: Mapping[str, Any]) -> None:
     """Runs them all at once and prints one JSON object: what came of each, and `seen`."""
+    # its requests would use up the first answers
+    calibration.measure = _measure  # type: ignore[assignment]
     registry.behaviours = lambda: {made.name: made for case in cases for made in case.entries.values()}  # type: ignore[assignment]
     registry.profiles = lambda: {case.profile.name: case.profile for case in cases}  # type: ignore[assignment]
-    answers = [
-        replace(script, path=f"/{case.name}{CHAT}") for case in cases for script in (*CALIBRATION, *case.answers)
-    ]
+    answers = [replace(script, path=f"/{case.name}{CHAT}") for case in cases for script in case.answers]
     with ReplayServer(answers, stamp=True) as server, tempfile.TemporaryDirectory() as folder:
         runs = {case.name: gevent.spawn(_run, case, case.server or server, Path(folder) / case.name) for case in cases}
         results = {name: run.get() for name, run in runs.items()}
-    print(json.dumps({"runs": results, "seen": seen}))
+    kept = {name: value.get() if isinstance(value, gevent.Greenlet) else value for name, value in seen.items()}
+    print(json.dumps({"runs": results, "seen": kept}))
+
+
+def _measure(
+    _target: object, _model: str, profiles: Sequence[tuple[Profile, float]], nonce: str, _: object
+) -> Calibration:
+    counts = {preambles.key(profile, scale): PREAMBLE_TOKENS for profile, scale in profiles}
+    return Calibration(nonce, preamble_tokens=counts, measured=True)
 
 
 def _run(case: Case, server: ReplayServer, out: Path) -> dict[str, Any]:
@@ -64,7 +72,7 @@ def _run(case: Case, server: ReplayServer, out: Path) -> dict[str, Any]:
     scenario = loader.parse(json.dumps(keys), case.name, registry.parameters(), registry.profiles())
     conductor = headless.run(scenario, out)
     path = "" if case.server is not None else f"/{case.name}"
-    heard = [request for request in server.requests() if request.path == path + CHAT][len(CALIBRATION) :]
+    heard = [request for request in server.requests() if request.path == path + CHAT]
     swarm_part = conductor.swarm
     return {
         "status": conductor.exit_status(),

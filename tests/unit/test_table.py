@@ -1,0 +1,292 @@
+"""What is printed at the end: 80 columns whatever the run was, no figure cut off, unknown as a dash."""
+
+import dataclasses
+import json
+import random
+import re
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+
+from locust_agents import headline, quantities, records, table
+from locust_agents.figures import Wait
+from locust_agents.limits import Limit, parse_limit
+from locust_agents.records import TurnRecord
+from locust_agents.scenarios.model import Scenario
+from locust_agents.summary import Row, Summary, summarise
+
+NOTHING = summarise([])
+ROW = Row(
+    entry="fixers",
+    kind="later",
+    turns=61,
+    failures=0,
+    prompt_p50=Wait(2100),
+    prompt_max=Wait(3000),
+    queue_p95=Wait(0.02),
+    queue_max=Wait(0.5),
+    ttft_p50=Wait(0.14),
+    ttft_p95=Wait(0.31),
+    ttft_max=Wait(2.7),
+    reuse=0.99,
+)
+FIRST = dataclasses.replace(ROW, kind="first", turns=4, queue_p95=None, ttft_p95=None, ttft_max=Wait(0.94), reuse=None)
+GIANT = dataclasses.replace(FIRST, entry="giant", turns=1, prompt_p50=Wait(4100), prompt_max=Wait(4100))
+
+
+def rendered(*rows: Row, **values: Any) -> list[str]:
+    return table.render(dataclasses.replace(NOTHING, rows=rows, **values)).splitlines()
+
+
+def test_the_picture() -> None:
+    made = rendered(FIRST, ROW, GIANT, outcomes={"ok": 66})
+    assert made == [
+        "entry  kind  turns fail  prompt p50/max  queue p95  TTFT p50    p95    max reuse",
+        "fixers first     4    0     2.1k / 3.0k          –    0.14 s      – 0.94 s     –",
+        "fixers later    61    0     2.1k / 3.0k     0.02 s    0.14 s 0.31 s 2.70 s  99 %",
+        "giant  first     1    0     4.1k / 4.1k          –    0.14 s      – 0.94 s     –",
+        "speed  decode – tok/s each, – all   ITL p50 –, p99 –   stall –   prefill – tok/s",
+        "       tool calls 0 (0 bad)",
+    ]
+
+
+def test_without_a_turn_there_is_still_a_table() -> None:
+    head, *lines = rendered()
+    assert head.split()[:4] == ["entry", "kind", "turns", "fail"]
+    assert len(lines) == 2
+
+
+def test_the_longest_realistic_row_is_whole() -> None:
+    big = dataclasses.replace(
+        ROW,
+        kind="compaction",
+        turns=99_999,
+        failures=9999,
+        prompt_p50=Wait(131_072),
+        prompt_max=Wait(1_048_576),
+        queue_p95=Wait(99.9, is_more=True),
+        ttft_p50=Wait(99.9, is_more=True),
+        ttft_p95=Wait(6384, is_more=True),
+        ttft_max=Wait(6384, is_more=True),
+        reuse=1.0,
+    )
+    _, name, line, *_ = rendered(big)
+    assert name == "fixers"
+    assert line == " compaction 99999 9999    131k / 1.0M  > 99.9 s > 99.9 s > 6384 s > 6384 s 100 %"
+
+
+@pytest.mark.parametrize("length", [1, 8, 12, 40, 79, 80, 200])
+@pytest.mark.parametrize("kind", ["first", "later", "compaction"])
+def test_a_long_name_costs_no_figure(length: int, kind: str) -> None:
+    name = "x" * length
+    row = dataclasses.replace(ROW, entry=name, kind=kind, ttft_max=Wait(300.0, is_more=True), prompt_max=Wait(131_072))
+    lines = rendered(row, dataclasses.replace(row, kind="side"))
+    assert all(cell_len(line) <= 80 for line in lines)
+    whole = "".join(lines)
+    assert whole.count("61    0") == whole.count("> 300 s") == whole.count("2.1k / 131k") == whole.count("99 %") == 2
+    assert name[:79] in whole
+
+
+def test_long_names_that_begin_alike_are_told_apart() -> None:
+    names = ("an_entry_with_a_long_name_for_opencode", "an_entry_with_a_long_name_for_claude_code")
+    lines = rendered(*(dataclasses.replace(ROW, entry=name, kind="compaction") for name in names))
+    assert [line for line in lines if line in names] == list(names)
+
+
+def test_the_columns_of_all_rows_stand_below_each_other() -> None:
+    head, *lines = rendered(FIRST, ROW, GIANT)[:4]
+    for column in ("fail", "prompt p50/max", "queue p95", "TTFT p50", "p95 ", "max", "reuse"):
+        end = head.index(column, 30 if column == "p95 " else 0) + len(column.rstrip())
+        assert all(line[end - 1] != " " and line[end : end + 1] in ("", " ") for line in lines), column
+
+
+@pytest.mark.parametrize(
+    ("wait", "shown"),
+    [
+        (None, "–"),
+        (Wait(0.0), "0.0 ms"),
+        (Wait(0.0004), "0.4 ms"),
+        (Wait(0.004), "4 ms"),
+        (Wait(0.0094), "9 ms"),
+        (Wait(0.0096), "0.01 s"),
+        (Wait(0.14), "0.14 s"),
+        (Wait(9.994), "9.99 s"),
+        (Wait(9.996), "10.0 s"),
+        (Wait(99.96), "100 s"),
+        (Wait(300.0, is_more=True), "> 300 s"),
+        (Wait(6384.0), "6384 s"),
+        (Wait(36_000.0), "10.0 h"),
+    ],
+)
+def test_a_wait_has_its_unit(wait: Wait | None, shown: str) -> None:
+    assert table.seconds(wait) == shown
+
+
+@pytest.mark.parametrize(
+    ("tokens", "shown"),
+    [
+        (None, "–"),
+        (0, "0"),
+        (400, "400"),
+        (999.4, "999"),
+        (999.6, "1.0k"),
+        (4096, "4.1k"),
+        (99_949, "99.9k"),
+        (131_072, "131k"),
+        (999_600, "1.0M"),
+    ],
+)
+def test_a_count_is_short(tokens: float | None, shown: str) -> None:
+    assert table.count(tokens) == shown
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"), [(None, "–"), (0.0, "0 %"), (0.29, "29 %"), (0.9949, "99 %"), (0.9999, "99 %"), (1.0, "100 %")]
+)
+def test_a_share_is_never_flattered(share: float | None, shown: str) -> None:
+    assert quantities.share(share) == shown
+
+
+@pytest.mark.parametrize(
+    ("values", "line"),
+    [
+        ({"decode_each": Wait(38.2), "decode_all": 95.0}, "decode 38 tok/s each, 95 all"),
+        ({"decode_each": Wait(0.41), "decode_all": 1234.0}, "decode 0.4 tok/s each, 1.2k all"),
+        ({"itl_p50_s": 0.0036, "itl_p99_s": 0.0404}, "ITL p50 3.6 ms, p99 40 ms"),
+        ({"itl_p50_s": 0.0, "itl_p99_s": 2.5}, "ITL p50 0.0 ms, p99 2.50 s"),
+        ({"stall_max": Wait(2.4)}, "stall 2.40 s"),
+        ({"prefill": Wait(1800.0)}, "prefill 1.8k tok/s"),
+        ({"prefill": Wait(1800.0), "prefill_is_bound": True}, "prefill ≥ 1.8k tok/s"),
+        ({"tool_calls": 7, "bad_tool_calls": 2}, "tool calls 7 (2 bad)"),
+    ],
+)
+def test_speeds(values: dict[str, Any], line: str) -> None:
+    assert line in "\n".join(rendered(ROW, **values))
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "lines"),
+    [
+        ({}, []),
+        ({"ok": 9}, []),
+        ({"ok": 9, "reset": 1, "cut": 2}, ["ended  9 ok, 2 cut, 1 reset"]),
+        ({"stalled": 1}, ["ended  0 ok, 1 stalled"]),
+    ],
+)
+def test_endings_that_were_not_ok(outcomes: dict[str, int], lines: list[str]) -> None:
+    assert [line for line in rendered(ROW, outcomes=outcomes) if line.startswith("ended")] == lines
+
+
+def turn(ttft_s: float | None, entry: str = "fixers", **values: Any) -> TurnRecord:
+    base = {"outcome": "ok", "kind": "later", "wall_time": 0.0, "sent_s": 0.0, "end_s": 300.0, "entry": entry}
+    return records.from_line(json.dumps({**base, "first_token_s": ttft_s, **values}))
+
+
+REUSED = turn(1.0, cached_tokens=990, expected_tokens=1000)
+SLOW = turn(9.0, "giant", prefill_tokens_s=50.0)
+WAITING = turn(None, outcome="first_token_timeout")
+
+
+@pytest.mark.parametrize(
+    ("limit", "turns", "line"),
+    [
+        ("later.ttft.p95: 20s", [turn(0.31)] * 20, "held   later.ttft.p95 0.31 s ≤ 20 s"),
+        ("ttft.max: 1m30s", [turn(3.62)], "held   ttft.max 3.62 s ≤ 90 s"),
+        ("ttft.max: 100ms", [turn(0.02)], "held   ttft.max 0.02 s ≤ 0.1 s"),
+        ("ttft.max: 2s", [turn(1.0), SLOW], "broken ttft.max 9.00 s > 2 s (giant)"),
+        ("giant.ttft.max: 2s", [SLOW], "broken giant.ttft.max 9.00 s > 2 s"),
+        ("ttft.max: 2s", [turn(1.0), WAITING], "broken ttft.max > 300 s > 2 s (fixers)"),
+        ("ttft.p95: 2s", [turn(1.0)], "held   ttft.p95 (too few turns, its max) 1.00 s ≤ 2 s"),
+        ("failures: 0%", [turn(1.0)], "held   failures 0 %"),
+        ("failures: 7%", [turn(1.0)], "held   failures 0 % ≤ 7 %"),
+        ("failures: 0%", [turn(1.0), turn(1.0), WAITING], "broken failures 33.33 % > 0 % (fixers)"),
+        ("reuse: 95%", [REUSED], "held   reuse 99 % ≥ 95 %"),
+        ("reuse: 99.5%", [REUSED], "broken reuse 99 % < 99.5 % (fixers)"),
+        ("prefill.min: 1.5k", [SLOW], "broken prefill.min 50 tok/s < 1500 tok/s (giant)"),
+        ("prefill.min: 40", [SLOW], "held   prefill.min 50 tok/s ≥ 40 tok/s"),
+        ("first.ttft.p95: 2s", [turn(1.0)], "open   first.ttft.p95 (no turn to judge)"),
+        ("ttft.max: 400s", [WAITING], "open   ttft.max > 300 s (limit 400 s, no wait had ended)"),
+    ],
+)
+def test_limits(limit: str, turns: list[TurnRecord], line: str) -> None:
+    key, _, bound = limit.partition(": ")
+    made = table.render(summarise(turns, [parse_limit(key, bound, ("fixers", "giant"))])).splitlines()
+    assert made[-1] == line
+
+
+def test_broken_limits_stand_first_and_lines_are_broken_between_limits() -> None:
+    keys = {"ttft.max": "60s", "later.ttft.p95": "20s", "stall.max": "10s", "failures": "0%", "queue.max": "1s"}
+    limits = [parse_limit(key, bound, ()) for key, bound in keys.items()]
+    turns = [turn(0.31, headers_s=2.0, stall_s=1.0)] * 20
+    assert table.render(summarise(turns, limits)).splitlines()[-3:] == [
+        "broken queue.max 2.00 s > 1 s (fixers)",
+        "held   ttft.max 0.31 s ≤ 60 s · later.ttft.p95 0.31 s ≤ 20 s",
+        "       stall.max 1.00 s ≤ 10 s · failures 0 %",
+    ]
+
+
+def wild_turn(rng: random.Random) -> TurnRecord:
+    entry = rng.choice(["a", "fixers", "an_entry_with_a_name_of_fifty_characters_" * 2])
+    long_s = rng.choice([0.0, 0.001, 0.5, 9.999, 300.0, 6384.0, 99_999.0])
+    outcome = rng.choice(["ok", "ok", "cut", "first_token_timeout", "tool_call_lost"])
+    values = {"kind": rng.choice(["first", "later", "side", "sub", "compaction"]), "outcome": outcome}
+    sizes = {"prompt_tokens": rng.choice([None, 5, 999, 131_072, 2_000_000]), "cached_tokens": 7, "expected_tokens": 9}
+    return turn(rng.choice([None, long_s]), entry, end_s=long_s, stall_s=long_s, **values, **sizes)
+
+
+def wild_limits() -> list[Limit]:
+    entries = ["an_entry_with_a_name_of_fifty_characters_" * 2]
+    keys = ("ttft.max", "failures", "reuse", "later.first_answer.p99", f"{entries[0]}.compaction.first_answer.p95")
+    return [parse_limit(key, "50%" if "." not in key else "5s", entries) for key in keys]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_it_is_eighty_columns_wide_whatever_happened(seed: int) -> None:
+    rng = random.Random(seed)
+    summary = summarise([wild_turn(rng) for _ in range(rng.choice([0, 1, 30, 200]))], wild_limits())
+    made = table.render(summary, headline.lines(scenario("漢" * 60), summary))
+    assert [line for line in made.splitlines() if cell_len(line) > 80] == []
+    assert not re.search(r"None|nan|inf\b", made)
+
+
+def scenario(name: str = "four agents and a giant", **values: Any) -> Scenario:
+    server = {"launch": {"model": "tiny", "ranks": 2, "backend": "ring"}}
+    return Scenario.model_validate({"name": name, "server": server, "swarm": {}, "duration": "90s", **values})
+
+
+SUMMARY = dataclasses.replace(NOTHING, seconds=90.2, loop_lag_p99=Wait(0.0004))
+
+
+@pytest.mark.parametrize(
+    ("values", "summary", "lines"),
+    [
+        (
+            {"scale": 0.05},
+            SUMMARY,
+            [
+                "four agents and a giant   2 ranks ring, tiny model (not a speed of any Mac)",
+                "SCALE 1/20   90 s   prompt cache empty   replies live   client lag p99 0.4 ms",
+            ],
+        ),
+        (
+            {"server": {"attach": "http://mac1:8080"}, "cache": "warm"},
+            NOTHING,
+            [
+                "four agents and a giant   attached to http://mac1:8080",
+                "full scale   0 s   prompt cache warm   replies live   client lag p99 –",
+            ],
+        ),
+        (
+            {"server": {"launch": {"model": "/models/qwen", "ranks": 1}}, "scale": 0.0625, "replies": "scripted"},
+            SUMMARY,
+            [
+                "four agents and a giant   1 rank ring, /models/qwen model",
+                "SCALE 1/16   90 s   prompt cache empty   replies scripted",
+                "client lag p99 0.4 ms",
+            ],
+        ),
+    ],
+)
+def test_the_lines_above(values: dict[str, Any], summary: Summary, lines: list[str]) -> None:
+    assert headline.lines(scenario(**values), summary) == lines
