@@ -1,5 +1,6 @@
 """Asks the server, in requests of one token, what text of ours costs in its tokens."""
 
+import math
 import random
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -19,8 +20,9 @@ Note = Callable[[str, Mapping[str, Any]], None]
 
 # Two texts, whose difference leaves the template out.
 _SAMPLE_CHARS = (600, 5000)
-# What stands behind a preamble in the shortest request: the user's one token and the template's turn to answer.
-_TAIL_TOKENS = 6
+# What stands behind a preamble in the shortest request, beside the template's start of an answer: the user's one token,
+# and the end of the message, which is two tokens in every template that was seen.
+_TAIL_TOKENS = 3
 _PATIENCE = Patience(Timeouts(connect_s=10.0, headers_s=600.0, first_token_s=600.0, silence_s=120.0), True)
 
 
@@ -93,7 +95,7 @@ def _sized(ask: _Asker, model: str, profile: Profile, scale: float, calibration:
         counted = ask.tokens(f"{key}, {number} round", trial, "x")
         if counted is None:
             return calibration
-        tokens = counted - _TAIL_TOKENS
+        tokens = counted - _TAIL_TOKENS - math.ceil(calibration.turn_tokens)
         if number == "first":
             missing = round((wanted - tokens) / calibration.tokens_per_char)
             if profile.tools:

@@ -54,6 +54,7 @@ class Swarm:
         self._sink = sink
         self._turns_left = plans.share(scenario.turns, plan.workers, worker)
         self._agents: Counter[str] = Counter()
+        self._starting: Counter[float] = Counter()
         self._slots = 0
         self.finished_slots = 0
         self._preambles: dict[str, Preamble] = {}
@@ -63,11 +64,15 @@ class Swarm:
         """Seconds since the load began."""
         return perf_counter() - self.started
 
-    def enrol(self, entry: str) -> tuple[int, int]:
-        """A new slot: its number within the entry and among all, both over all workers."""
+    def enrol(self, entry: str, after_s: float) -> tuple[int, int]:
+        """A new slot: its number within the entry, and its place among all that come in `after_s` into the run.
+
+        Both are counted over all workers.
+        """
         number = self._agents[entry] * self.plan.workers + self.worker
-        place = self._slots * self.plan.workers + self.worker
+        place = self._starting[after_s] * self.plan.workers + self.worker
         self._agents[entry] += 1
+        self._starting[after_s] += 1
         self._slots += 1
         return number, place
 

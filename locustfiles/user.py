@@ -56,7 +56,7 @@ class CodingAgent(User):
         self._swarm = conductor.of(self.environment).swarm_for_users()
         if self._swarm is None:
             raise StopUser  # the run did not begin; who began it says why
-        number, place = self._swarm.enrol(self._entry)
+        number, place = self._swarm.enrol(self._entry, cls.after_s)
         self._name = f"{self._entry}/{self._swarm.worker}.{number}"
         self._done = 0
         self._behaviour = _behaviour(cls.behaviour)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 # All of four letters, and common in code: byte-pair vocabularies hold each whole, so that a line of one shape is nearly
 # the same number of tokens whatever words are in it, and sizes can be hit without a tokenizer.
 _WORDS = (
-    "date flag form hash heap last like link load loop main make most once pack part rest root side step sure used wait "
-    "want word work wrap year"
+    "date flag form hash heap last like link load loop main make most once pack part rest root side step sure used "
+    "wait want word work wrap year"
 ).split()
 _SHAPES = (
     "def {a}_{b}({c}, {d}=None):",

@@ -24,13 +24,9 @@ class FrameSplitter:
         self._line_end = b""
         self._size = 0
         self._at_start = True
-        self._skip_newline = False
 
     def feed(self, data: bytes) -> list[bytes]:
         """The frames that `data` completes, in order; raises ProtocolError over `MAX_FRAME_BYTES` without an end."""
-        if self._skip_newline and data:
-            self._skip_newline = False
-            data = data.removeprefix(b"\n")
         data = self._line_end + data
         first, *others = _BLANK_LINE.split(data) if b"\r" in data else data.split(b"\n\n")
         if not others:
@@ -39,8 +35,7 @@ class FrameSplitter:
         frames, rest = [b"".join((*self._pieces, first)), *others[:-1]], others[-1]
         self._pieces, self._size = [], 0
         self._keep(rest)
-        # A CR at the very end may be the first half of the CR LF that ended the blank line.
-        self._skip_newline = not rest and data.endswith(b"\r")
+        # Where a read ends between CR and LF of a blank line, the LF begins the next frame, and is stripped there.
         return [frame for frame in map(self._stripped, frames) if frame]
 
     def _keep(self, rest: bytes) -> None:

@@ -75,7 +75,8 @@ def endings() -> Made:
 
 
 RUNS_OF_STEPS = (
-    "talk rest beside delegate delegate-and-go-on leave compact child-in-line insist share share-scripted outlive"
+    "talk rest beside delegate delegate-and-go-on leave compact child-in-line insist share share-scripted outlive "
+    "tell-time"
 ).split()
 RUNS_OF_ENDINGS = "endings fooled cut cut-before-headers forgotten drained turns sessions refused-at-once".split()
 
@@ -184,6 +185,22 @@ def test_what_an_agent_waits_for_is_no_lateness_of_the_client(steps: Made) -> No
     # rest pauses for 0.2 s and more, and the parents of delegate wait for children that take 0.5 s and more
     for name in ("rest", "delegate", "delegate-and-go-on", "insist"):
         assert all(0 <= late_s < 0.2 for (late_s,) in steps.runs[name].who("late_s"))
+
+
+# -- times
+
+
+@pytest.mark.parametrize("turn", [0, 1])  # the second is chunked
+def test_first_and_last_token_are_those_of_the_server(steps: Made, turn: int) -> None:
+    """Events come at gaps of 0.3 s: a stamp that is less than half a gap off is of the right one."""
+    run = steps.runs["tell-time"]
+    record, request = run.of("#0")[turn], run.requests[turn]
+    sent_s = [at_s - request["at_s"] for at_s in steps.seen["tell_time"][turn]]
+    assert record["outcome"] == "ok"
+    for field, event_s in (("first_token_s", sent_s[0]), ("first_answer_s", sent_s[0]), ("last_token_s", sent_s[1])):
+        assert abs(record[field] - record["sent_s"] - event_s) < 0.15, field
+    assert abs(record["headers_s"] - record["sent_s"]) < 0.15
+    assert abs(record["stall_s"] - 0.3) < 0.15
 
 
 # -- side, spawn, join, children

@@ -21,7 +21,11 @@ def calls(*calls: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("said", "wanted", "remark"),
     [
-        (payload({"role": "assistant", "content": "a"}, finish_reason=None), Delta(content="a"), "mlx_lm: role in each"),
+        (
+            payload({"role": "assistant", "content": "a"}, finish_reason=None),
+            Delta(content="a"),
+            "mlx_lm: role in each",
+        ),
         (payload({"role": "assistant"}), Delta(), "role only"),
         (payload({"role": "assistant", "content": ""}), Delta(), "empty content"),
         (payload({"content": None}), Delta(), "null content"),

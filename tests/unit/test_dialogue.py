@@ -297,6 +297,20 @@ def test_compaction_drops_the_request_for_the_summary_and_its_answer() -> None:
     assert "long story" not in texts
 
 
+def test_a_summary_that_did_not_come_leaves_the_history_as_it_was() -> None:
+    made = dialogue()
+    old_history(made)
+    before = said(made)
+    made.say(made.agent.user("Summarise this.").says)
+    made.hear(heard("It is a", prompt=None), Outcome.STALLED, 0.5)
+    made.unasked()
+    # the last answer's call was answered on the way
+    assert said(made)[:-1] == before
+    assert roles(made)[-1] == "tool"
+    made.say(made.agent.user("Go on.").says)
+    assert roles(made)[-2:] == ["tool", "user"]
+
+
 @pytest.mark.parametrize("keep_tokens", [0, 150, 1e6])
 def test_no_result_is_an_orphan_after_compaction(keep_tokens: float) -> None:
     made = dialogue()

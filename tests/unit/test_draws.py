@@ -13,6 +13,16 @@ from locust_agents.draws import Table
 
 TABLES = [made for made in vars(draws).values() if isinstance(made, Table)]
 SHARES = (0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.99)
+# Of the Claude Code traces of github.com/callanjfox/kv-cache-tester.
+MEDIANS = {
+    "new tool result": (297, "tokens"),
+    "new human text": (196, "tokens"),
+    "answer that calls a tool": (209, "tokens"),
+    "answer that ends a loop": (346, "tokens"),
+    "gap before a tool result": (9, "s"),
+    "gap before a human message": (122, "s"),
+    "model calls for one human message": (2, "turns"),
+}
 
 pytestmark = pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
 
@@ -20,6 +30,10 @@ pytestmark = pytest.mark.parametrize("table", TABLES, ids=lambda table: table.na
 def drawn(table: Table, count: int, seed: object = 1) -> list[float]:
     rng = random.Random(str(seed))
     return [draws.draw(table, rng) for _ in range(count)]
+
+
+def test_the_medians_are_those_of_the_traces(table: Table) -> None:
+    assert (table.values[3], table.unit) == MEDIANS[table.name]
 
 
 def test_the_percentiles_are_those_of_the_table(table: Table) -> None:

@@ -99,7 +99,9 @@ def test_comments_of_a_frame() -> None:
     assert frames.comments(b":a\r: b \r\ndata: c\n:") == [b"a", b"b", b""]
 
 
-@pytest.mark.parametrize("start", [b"", b"\n", b"d", b"data:", b": ping", b"event: x", b"id: 1", b"\xef\xbb\xbfretry: 1"])
+@pytest.mark.parametrize(
+    "start", [b"", b"\n", b"d", b"data:", b": ping", b"event: x", b"id: 1", b"\xef\xbb\xbfretry: 1"]
+)
 def test_what_begins_as_a_stream(start: bytes) -> None:
     assert frames.is_stream(start)
 

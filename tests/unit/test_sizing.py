@@ -63,5 +63,5 @@ def test_nothing_that_a_server_counts_makes_sizes_impossible(chars: int, message
     learner = sizer()
     for _ in range(200):
         learner.learn(chars, messages, tokens)
-    assert 0 <= learner.chars(1000.0) <= 100_000
+    assert 0 < learner.chars(1000.0) <= 100_000
     assert learner.message_tokens >= 0

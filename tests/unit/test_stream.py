@@ -156,7 +156,8 @@ CASES: list[tuple[str, Reads, dict[str, Any]]] = [
         [(1.0, b": ping\n\n: keepalive\n\n: keepalive x/y\n\n: keepalive -1/2\n\n:\n\n")],
         {"first_progress_s": None, "progress": [], "events": 0},
     ),
-    ("numbers without end", [(1.0, b": keepalive " + b"9" * 5000 + b"/1\n\n")], {"progress": []}),
+    ("a number without end", [(1.0, b": keepalive " + b"9" * 5000 + b"/1\n\n")], {"progress": []}),
+    ("a total without end", [(1.0, b": keepalive 1/" + b"9" * 5000 + b"\n\n")], {"progress": []}),
     ("the last reason counts", [(1.0, event("length")), (2.0, STOP)], {"finish_reason": "stop"}),
     (
         "usage in every event: the last counts",

@@ -50,7 +50,7 @@ def test_p95_is_stated_from_twenty_turns_on() -> None:
 
 
 def test_what_all_turns_say_together() -> None:
-    speeds = {"last_token_s": 2.0, "completion_tokens": 11, "prefill_tokens_s": 50.0}
+    speeds: dict[str, Any] = {"last_token_s": 2.0, "completion_tokens": 11, "prefill_tokens_s": 50.0}
     speeds |= {"first_progress_s": 0.6, "prefill_end_s": 0.9, "stall_s": 0.25, "loop_lag_s": 0.003}
     turns = [
         turn(**speeds, itl_hist={itl.bucket(0.01): 99}, tool_calls=[2, 1]),

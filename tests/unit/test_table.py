@@ -149,6 +149,20 @@ def test_a_share_is_never_flattered(share: float | None, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("parts", "lines", "remark"),
+    [
+        ([], [], "none"),
+        (["aa", "bb", "cc"], ["aa · bb", "cc"], "broken between parts"),
+        (["aa bb cc dd", "ee"], ["aa bb cc", "dd · ee"], "a part that is longer than a line is broken at a blank"),
+        (["a" * 12, "bb"], ["a" * 8, "aaaa", "bb"], "or anywhere"),
+        (["", "aa"], ["aa"], "nothing takes no room"),
+    ],
+)
+def test_parts_are_joined_to_lines(parts: list[str], lines: list[str], remark: str) -> None:
+    assert quantities.joined(parts, " · ", 8) == lines, remark
+
+
+@pytest.mark.parametrize(
     ("values", "line"),
     [
         ({"decode_each": Wait(38.2), "decode_all": 95.0}, "decode 38 tok/s each, 95 all"),

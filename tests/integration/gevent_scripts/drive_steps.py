@@ -42,6 +42,12 @@ def stamped(seconds: float) -> Script:
     return chat_stream(["@SENT_NS@ ", "@SENT_NS@"], 0.05, seconds, usage=(200, 0, 2))
 
 
+GAP_S = 0.3
+ROLE = b'data: {"choices": [{"delta": {"role": "assistant", "content": ""}}]}\n\n'
+EMPTY = b'data: {"choices": [{"delta": {}}]}\n\n'
+TOKEN = b'data: {"choices": [{"delta": {"content": "@SENT_NS@ "}}]}\n\n'
+FINISH = b'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
+SPACED = Script(tuple((GAP_S * (1 + place), data) for place, data in enumerate((ROLE, EMPTY, TOKEN, TOKEN, FINISH))))
 RESET = Script((), framing="raw", ending="reset")
 
 
@@ -169,6 +175,14 @@ def share(agent: Agent) -> Session:
 
 
 @behaviour
+def tell_time(agent: Agent) -> Session:
+    """The server's time of each token."""
+    for _ in range(2):
+        reply = yield agent.user("When?")
+        note("tell_time", [int(text) / 1e9 for text in reply.text.split()])
+
+
+@behaviour
 def outlive(agent: Agent) -> Session:
     """A server that ends between two turns."""
     yield agent.user("One.")
@@ -219,6 +233,7 @@ def main() -> None:
         ),
         one(share, [answer("so", 200)], agents=3),
         one(share_scripted, [answer("so", 200)], agents=2, replies="scripted", outputs="drawn", scale=0.5),
+        one(tell_time, [SPACED, replace(SPACED, framing="chunked")], PATIENT),
         Case("outlive", {"outlive": outlive}, [], PROFILE, server=GOING),
     ]
     started = monotonic()
