@@ -134,7 +134,7 @@ class Dialogue:
 
     def _opening(self) -> str:
         """Sets a session apart from its first message on, however small that is: no prefix is shared by accident."""
-        return filler.words(3, self._filler) + "\n" if not self._conversation.messages else ""
+        return filler.words(4, self._filler) + "\n" if not self._conversation.messages else ""
 
     def _kept(self, answer: Answer, outcome: Outcome) -> tuple[str, tuple[ToolCall, ...]]:
         if self._style.replies == "scripted" and outcome is Outcome.OK:
