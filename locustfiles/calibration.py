@@ -59,7 +59,10 @@ class _Asker:
         tokens = None if usage is None else usage.prompt_tokens or None
         self._note("calibration", {"what": what, "bytes": len(body), "prompt_tokens": tokens, "outcome": outcome})
         if exchange.ending != Ending() or outcome in (Outcome.HTTP_ERROR, Outcome.ERROR_IN_STREAM):
-            raise ClusterError(f"the server did not answer a request of one token: {outcome}: {error}")
+            raise ClusterError(
+                f"the server did not answer a request of one token ({outcome}: {error}): look at its log, and see that"
+                f" {self._target.base.geturl()} is an mlx_lm.server or another with /v1/chat/completions"
+            )
         return tokens
 
 

@@ -99,6 +99,9 @@ class Conductor:
         self.folder = folder = run_folder.create(self.out, scenario.name)
         self.path = folder.path
         folder.write("scenario.yaml", loader.dump(scenario))
+        if self.server is not None and self.server.failure() is not None:
+            self.server.stop()  # it died in the run before this one
+            self.server = None
         if self.server is None:
             self.server = backend.start(scenario.server, folder.path, self.say, folder.note)
         self.environment.host = self.server.url  # what the page shows
@@ -190,7 +193,7 @@ class Conductor:
         self.error = self.error or error
         if self.folder is not None:
             self.folder.note("error", {"what": str(error)})
-        self.say(f"error: {error}")
+        _log.error("%s", error)
 
     def _is_idle(self) -> bool:
         if self.swarm is not None:
@@ -212,7 +215,7 @@ class Conductor:
             self.swarm.close()
         if self.folder is not None and self.running is not None:
             self.summary = summary.summarise(self.records, self.running.limits)
-            self.folder.write("summary.json", json.dumps(self._as_json(self.summary), indent=1))
+            self.folder.write("summary.json", json.dumps(self.as_json(), indent=1))
         self.environment.process_exit_code = self.exit_status()
 
     def quit(self) -> None:
@@ -234,9 +237,11 @@ class Conductor:
         earned = {130 if self.interrupted else 0, of_error, of_plugin, of_records if not of_error else 0}
         return next((status for status in (130, 3, 2, 4, 1) if status in earned), 0)
 
-    def _as_json(self, made: Summary) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
+        """What summary.json holds: how the run ended, then the figures."""
+        figures = {} if self.summary is None else dataclasses.asdict(self.summary)
         error = None if self.error is None else str(self.error)
-        return {"exit_status": self.exit_status(), "error": error} | dataclasses.asdict(made)
+        return {"exit_status": self.exit_status(), "error": error, "plugin_faults": self.plugin_faults} | figures
 
 
 def of(environment: Environment) -> Conductor:

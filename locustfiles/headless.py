@@ -24,6 +24,7 @@ _LOOK_S = 0.2
 def run(scenario: Scenario, out: Path | None) -> Conductor:
     """One run, from the server's start to its end; whatever ends it, the server that we started is stopped."""
     logging.getLogger("locust").setLevel(logging.ERROR)
+    logging.getLogger("locust_agents").addHandler(logging.NullHandler())  # the report says it, once
     environment = Environment(
         user_classes=list(classes_of(scenario).values()),
         events=Events(),

@@ -1,6 +1,5 @@
 """What a finished run prints: the table or its JSON, then whatever a person must act on."""
 
-import dataclasses
 import json
 import sys
 
@@ -11,12 +10,14 @@ from locust_agents.locustfiles.conductor import Conductor
 def show(conductor: Conductor, as_json: bool = False) -> None:
     """The figures to stdout, complaints to stderr. Says nothing of a run that never began."""
     summary, scenario, status = conductor.summary, conductor.running, conductor.exit_status()
-    if summary is not None and as_json:
-        print(json.dumps({"exit_status": status} | dataclasses.asdict(summary)))
+    if as_json:
+        print(json.dumps(conductor.as_json()))
     elif summary is not None and scenario is not None and summary.turns:
         print(table.render(summary, headline.lines(scenario, summary)))
     if summary is not None and conductor.path is not None and not as_json:
         print(f"all of it: {conductor.path}")
+    if conductor.interrupted:
+        print("interrupted: turns that were open are recorded as cut", file=sys.stderr)
     for fault in sorted(set(conductor.plugin_faults)):
         print(fault, file=sys.stderr)
     if conductor.error is not None:

@@ -340,10 +340,12 @@ def test_an_out_folder_that_cannot_be_made(server: ReplayServer, tmp_path: Path)
     assert len(server.requests()) == before
 
 
-@pytest.mark.xfail(strict=True, reason="run_folder.create appends to what is there; see the report")
 def test_a_folder_never_holds_the_turns_of_two_runs(held: Held, server: ReplayServer) -> None:
+    before = held.done.turns()
     done = run(held.done.out.parent, "--attach", server.url)
-    assert done.status == 2 or len(done.turns()) == 3
+    assert (done.status, done.stdout) == (2, "")
+    assert "out holds the turns of another run" in done.stderr
+    assert done.turns() == before
 
 
 @pytest.mark.xfail(strict=True, reason="conductor.fail says it, and report.show says it again; see the report")
