@@ -16,7 +16,7 @@ from locust.runners import STATE_RUNNING, MasterRunner, Runner
 
 from locust_agents import plan, preambles, records, run_folder, summary, verdict
 from locust_agents.errors import ClusterError, LocustAgentsError
-from locust_agents.locustfiles import backend, calibration, relay
+from locust_agents.locustfiles import backend, calibration, faults, relay
 from locust_agents.locustfiles.backend import Backend
 from locust_agents.locustfiles.events import ensure_hooks
 from locust_agents.locustfiles.handwritten import profiles_of, scenario_of
@@ -92,7 +92,7 @@ class Conductor:
 
     def plugin_failed(self, behaviour: str, error: Exception) -> None:
         """A behaviour raised; the run goes on without that agent, and ends with status 2."""
-        self.plugin_faults.append(f"behaviour {behaviour!r} raised {type(error).__name__}: {error}")
+        self.plugin_faults.append(faults.describe(behaviour, error))
 
     def _begin(self) -> None:
         self.running = scenario = self.scenario or scenario_of(self.environment)

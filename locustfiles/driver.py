@@ -51,7 +51,6 @@ class _Thread:
     """A session and its place: main, beside another, or below it."""
 
     kind: str | None
-    parent: str | None
     intended: float
     last: Reply | None = None
     dialogues: dict[int, Dialogue] = field(default_factory=dict)
@@ -68,9 +67,13 @@ class Driver:
         self._fault: Exception | None = None
 
     def run(self, session: Session) -> Reply | None:
-        """Runs one session to its end; its children end with it. Raises Leaves, PluginError, and what it raised."""
+        """Runs one session to its end, and waits for its children. Raises Leaves, PluginError, and what it raised.
+
+        Where it does not end by itself, its children end with it.
+        """
         try:
-            reply = self._drive(session, _Thread(None, None, perf_counter()))
+            reply = self._drive(session, _Thread(None, perf_counter()))
+            gevent.joinall(self._children)
             if self._fault is not None:
                 raise self._fault
             return reply
@@ -99,9 +102,9 @@ class Driver:
             case Pause():
                 return self._pause(step.seconds, thread)
             case Side():
-                return self._start([step.session], "side", thread)[0]
+                return self._start([step.session], "side")[0]
             case Spawn():
-                handles = self._start(step.sessions, "sub", thread)
+                handles = self._start(step.sessions, "sub")
                 return self._join(handles, thread) if step.wait else handles
             case Join():
                 return self._join(step.handles, thread)
@@ -116,12 +119,12 @@ class Driver:
                 raise Leaves
             gevent.sleep(min(left_s, _PARKED_S))
 
-    def _start(self, sessions: Iterable[Session], kind: str, thread: _Thread) -> list[Handle]:
+    def _start(self, sessions: Iterable[Session], kind: str) -> list[Handle]:
         handles = []
         for session in sessions:
             if not isinstance(session, Generator):
                 raise PluginError(f"behaviour {self._manner.behaviour!r} started {session!r}, which is no session")
-            child = _Thread(kind, _session_of(thread), perf_counter())
+            child = _Thread(kind, perf_counter())
             self._children.append(gevent.spawn(self._child, session, child))
             handles.append(Handle(len(self._children) - 1))
         return handles
@@ -160,7 +163,10 @@ class Driver:
         kind = kind or ("later" if dialogue.turns else "first")
         dialogue.say(turn.says)
         body = dialogue.body(dialogue.max_tokens(turn.answer_tokens))
-        result = self._attempts(dialogue, self._identity(turn.agent, thread, kind), body, turn.patience, thread)
+        try:
+            result = self._attempts(dialogue, self._identity(turn.agent, kind), body, turn.patience, thread)
+        finally:
+            self._swarm.turn_over()
         thread.intended = perf_counter()
         return dialogue.hear(result.exchange.answer, result.outcome, result.first_token_s)
 
@@ -174,8 +180,18 @@ class Driver:
             if wait_s is None or not self._is_retried(result):
                 break
             thread.intended = perf_counter() + wait_s
-            gevent.sleep(wait_s)
+            if not self._waited(wait_s):
+                break
         return result
+
+    def _waited(self, wait_s: float) -> bool:
+        """Waits before the next attempt; False as soon as there will be none."""
+        until = perf_counter() + wait_s
+        while (left_s := until - perf_counter()) > 0:
+            if self._swarm.is_draining or self._must_leave():
+                return False
+            gevent.sleep(min(left_s, _PARKED_S))
+        return True
 
     def _is_retried(self, result: Result) -> bool:
         may = not self._swarm.is_draining and not self._must_leave()
@@ -194,7 +210,7 @@ class Driver:
             found = thread.dialogues[id(agent)] = Dialogue(agent, self._manner.style, self._swarm.sizer)
         return found
 
-    def _identity(self, agent: Agent, thread: _Thread, kind: str) -> Identity:
+    def _identity(self, agent: Agent, kind: str) -> Identity:
         manner = self._manner
         profile = manner.style.profile.name
         return Identity(
@@ -203,12 +219,7 @@ class Driver:
             manner.behaviour,
             profile,
             agent.session,
-            thread.parent,
+            agent.parent,
             kind,
             manner.style.replies,
         )
-
-
-def _session_of(thread: _Thread) -> str | None:
-    dialogues = list(thread.dialogues.values())
-    return dialogues[0].agent.session if dialogues else thread.parent

@@ -49,10 +49,11 @@ def describe(conductor: Conductor, swarm: Swarm) -> str:
     """The line's words at this moment."""
     records = conductor.records
     worst = figures.statistic(metrics.waits(records, "ttft"), "max")
+    failed = sum(record.is_failure for record in records)
     parts = [
         f"{swarm.elapsed_s():.0f} s" + (" draining" if swarm.is_draining else ""),
-        f"{swarm.agents} agents, {len(swarm.open)} waiting or reading",
-        f"{len(records)} turns ({sum(record.is_failure for record in records)} failed)",
+        f"{swarm.agents} agents, {len(swarm.open)} turns open",
+        f"{len(records)} done" + (f", {failed} failed" if failed else ""),
         f"worst TTFT {table.seconds(worst)}",
         *(f"{turn.agent} prefill {_done(turn)}" for turn in swarm.open.values() if _is_in_prefill(turn)),
     ]

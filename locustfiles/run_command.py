@@ -44,19 +44,21 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _scenario(options: argparse.Namespace) -> Scenario:
-    text, file = loader.default_text(), "the default scenario"
-    if options.scenario is not None:
-        path = loader.find(options.scenario)
-        text, file = path.read_text(encoding="utf-8"), str(path)
-    plain = loader.parse(text, file, registry.parameters(), registry.profiles(), _overrides(options))
+    plain = _read(options.scenario, _overrides(options))
     for_all = [
         Override(f"swarm.{entry}.{key}", value, option=f"--{key}")
         for key, value in (("agents", options.agents), ("profile", options.profile))
         if value is not None
         for entry in plain.swarm
     ]
-    overrides = [*_overrides(options), *for_all]
-    return loader.parse(text, file, registry.parameters(), registry.profiles(), overrides) if for_all else plain
+    return _read(options.scenario, [*_overrides(options), *for_all]) if for_all else plain
+
+
+def _read(name: str | None, overrides: Sequence[Override]) -> Scenario:
+    known = registry.parameters(), registry.profiles()
+    if name is None:
+        return loader.parse(loader.default_text(), "the default scenario", *known, overrides)
+    return loader.load(loader.find(name), *known, overrides)
 
 
 def _overrides(options: argparse.Namespace) -> list[Override]:

@@ -54,6 +54,7 @@ class Swarm:
         self._sink = sink
         self._turns_left = plans.share(scenario.turns, plan.workers, worker)
         self._agents: Counter[str] = Counter()
+        self._under_way = 0
         self._starting: Counter[float] = Counter()
         self._slots = 0
         self.finished_slots = 0
@@ -82,7 +83,12 @@ class Swarm:
             return False
         if self._turns_left is not None:
             self._turns_left -= 1
+        self._under_way += 1
         return True
+
+    def turn_over(self) -> None:
+        """A turn that was taken has had its last attempt."""
+        self._under_way -= 1
 
     def opened(self, turn: OpenTurn) -> None:
         """An attempt is on its way."""
@@ -118,8 +124,8 @@ class Swarm:
 
     @property
     def is_idle(self) -> bool:
-        """No turn is open, and none will be: draining, out of turns, or every slot has done its sessions."""
-        if self.open:
+        """No turn is open or about to be asked again, and none will be: draining, out of turns, or all slots done."""
+        if self._under_way:
             return False
         return self.is_draining or self._turns_left == 0 or 0 < self._slots <= self.finished_slots
 

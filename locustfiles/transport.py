@@ -69,6 +69,8 @@ class Exchange:
 Notice = Callable[[Exchange], None]
 
 
+# Deadlines that what arrives does not move.
+_ABSOLUTE = (Outcome.TURN_TIMEOUT, Outcome.ABANDONED)
 T = TypeVar("T")
 
 
@@ -163,6 +165,8 @@ def _read(exchange: Exchange, connection: http.client.HTTPConnection, patience: 
 def _within(exchange: Exchange, sock: socket.socket, deadline: Deadline, step: Callable[[], T]) -> T:
     """Runs one blocking step, up to the deadline."""
     deadline_s, outcome = deadline
+    if outcome in _ABSOLUTE and exchange.now_s() >= deadline_s:
+        raise _TimeUp(outcome)  # a stream that never pauses would not let the socket's own timer run out
     sock.settimeout(None if deadline_s == math.inf else max(_LEAST_WAIT_S, deadline_s - exchange.now_s()))
     try:
         return step()

@@ -1,6 +1,5 @@
 """CodingAgent: the Locust user class that every entry of a scenario, and every hand-written locustfile, makes."""
 
-import logging
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
@@ -17,7 +16,8 @@ from locust_agents.plugins import registry
 from locust_agents.plugins.api import Agent, Behaviour
 from locust_agents.profile import Profile
 
-_log = logging.getLogger(__name__)
+# Before a slot begins anew after a failure: a server that refuses at once must not be hammered.
+_AFTER_FAILURE_S = 1.0
 _STOPPING = "stopping"  # locust.user.task.LOCUST_STATE_STOPPING, the state in which Locust waits for a user
 
 
@@ -78,14 +78,15 @@ class CodingAgent(User):
         )
         driver = Driver(swarm, self._manner(), self._must_leave)
         try:
-            driver.run(behaviour(agent, **self.parameters))
+            reply = driver.run(behaviour(agent, **self.parameters))
         except Leaves:
             raise StopUser from None
         except Exception as error:  # noqa: BLE001 (a plugin may raise anything)
-            _log.error("behaviour %s failed in %s: %r", behaviour.name, agent.session, error)
             conductor.of(self.environment).plugin_failed(behaviour.name, error)
             self.environment.events.user_error.fire(user_instance=self, exception=error, tb=error.__traceback__)
             self._finish()
+        if reply is None or reply.outcome.is_failure:
+            self._sleep_until(swarm.elapsed_s() + _AFTER_FAILURE_S)
         self._done += 1
         if self.sessions is not None and self._done >= self.sessions:
             self._finish()

@@ -8,7 +8,7 @@ from locust.runners import WorkerRunner
 
 from locust_agents import plan
 from locust_agents.errors import LocustAgentsError
-from locust_agents.locustfiles import relay
+from locust_agents.locustfiles import faults, relay
 from locust_agents.locustfiles.classes import classes_of
 from locust_agents.locustfiles.events import ensure_hooks
 from locust_agents.locustfiles.swarm import Swarm
@@ -61,7 +61,7 @@ class Worker:
     def plugin_failed(self, behaviour: str, error: Exception) -> None:
         """A behaviour raised: the master learns of it and ends with status 2."""
         if self._sender is not None:
-            self._sender.faults.append(f"behaviour {behaviour!r} raised {type(error).__name__}: {error}")
+            self._sender.faults.append(faults.describe(behaviour, error))
 
     def end(self) -> None:
         """Users have been stopped. What is not acknowledged goes out once more; the sender goes on until it is."""

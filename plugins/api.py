@@ -119,14 +119,15 @@ Step = Turn | Pause | Side | Spawn | Join | Compact
 class Agent:
     """One history and one source of random draws; what a behaviour is called with.
 
-    `name` is entry/worker.n, `session` is unique in the run. Draws depend on the scenario's seed, the agent and the
-    session, and on nothing else: a session's plan is the same whatever the server does.
+    `name` is entry/worker.n, `session` is unique in the run, `parent` the session that a child was made in. Draws
+    depend on the scenario's seed, the agent and the session: a session's plan is the same whatever the server does.
     """
 
     name: str
     session: str
     seed: str
     preamble_tokens: float = 0.0
+    parent: str | None = None
     rng: random.Random = field(init=False)
     _children: Iterator[int] = field(init=False)
 
@@ -160,9 +161,8 @@ class Agent:
     def child(self) -> "Agent":
         """An agent with an empty history, for `side` or `spawn`."""
         number = next(self._children)
-        return Agent(
-            self.name, f"{self.session}.{number}", f"{self.seed} child {number}", preamble_tokens=self.preamble_tokens
-        )
+        session, seed = f"{self.session}.{number}", f"{self.seed} child {number}"
+        return Agent(self.name, session, seed, preamble_tokens=self.preamble_tokens, parent=self.session)
 
     def side(self, session: Session) -> Side:
         """Runs a session beside this one and goes on at once."""

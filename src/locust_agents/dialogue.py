@@ -38,6 +38,7 @@ class Dialogue:
         self._filler = random.Random(f"{agent.seed} text {agent.session}")
         self._unanswered: tuple[ToolCall, ...] = ()
         self._asked = 0
+        self._answer_tokens: int | None = None
         self._is_counted = True
         self._said_chars = 0
         self._said_messages = 0
@@ -68,7 +69,10 @@ class Dialogue:
         """The limit to send: the turn's own, the drawn size of the answer, or the profile's."""
         if wanted is not None:
             return wanted
-        return self._drawn_tokens() if self._style.outputs == "drawn" else self._style.profile.max_tokens
+        if self._style.outputs == "live":
+            return self._style.profile.max_tokens
+        self._answer_tokens = self._drawn_tokens()
+        return self._answer_tokens
 
     def hear(self, answer: Answer, outcome: Outcome, first_token_s: float | None) -> Reply:
         """Takes the last attempt's answer into the history and says what the behaviour gets."""
@@ -137,9 +141,10 @@ class Dialogue:
         return filler.words(4, self._filler) + "\n" if not self._conversation.messages else ""
 
     def _kept(self, answer: Answer, outcome: Outcome) -> tuple[str, tuple[ToolCall, ...]]:
-        if self._style.replies == "scripted" and outcome is Outcome.OK:
-            return self._scripted()
         text = "".join(answer.content)
+        if self._style.replies == "scripted":
+            # half an answer of the model's depends on when it broke off; the script must not
+            return self._scripted() if outcome is Outcome.OK else (text, ())
         # A call that came in full or not at all: only an answer that ended properly has whole ones.
         calls = tuple(answer.tool_calls.values()) if outcome is Outcome.OK else ()
         if text or calls:
@@ -150,7 +155,8 @@ class Dialogue:
         return text, calls
 
     def _scripted(self) -> tuple[str, tuple[ToolCall, ...]]:
-        text = filler.text(self._sizer.chars(self._drawn_tokens()), self._filler)
+        tokens = self._answer_tokens or self._drawn_tokens()  # with drawn outputs, what was asked of the model
+        text = filler.text(self._sizer.chars(tokens), self._filler)
         name = self._style.profile.tools[0] if self._style.profile.tools else ""
         call = ToolCall(f"call_{self.agent.session}_{self.turns}", name, '{"filePath": "src/app.py"}')
         calls = (call,) if name else ()

@@ -47,10 +47,13 @@ class RunFolder:
 def create(out: Path | None, name: str) -> RunFolder:
     """A new folder: `out` itself, or runs/<time>-<name> below the current one.
 
-    Raises OSError, and ScenarioError where `out` has the turns of another run: the two would be summed up as one.
+    Raises ScenarioError where it cannot be made, or has the turns of another run: the two would be summed up as one.
     """
     path = out or _unused(Path("runs") / f"{strftime('%Y%m%d-%H%M%S', localtime())}-{_slug(name)}")
-    path.mkdir(parents=True, exist_ok=out is not None)
+    try:
+        path.mkdir(parents=True, exist_ok=out is not None)
+    except OSError as error:
+        raise ScenarioError(f"{path} cannot be made ({error.strerror}); name another folder with --out") from None
     if out is not None and (out / "turns.jsonl").exists() and (out / "turns.jsonl").stat().st_size:
         raise ScenarioError(f"{out} holds the turns of another run already; name another folder with --out")
     return RunFolder(path)

@@ -269,9 +269,16 @@ def test_the_path_below_the_base(below: str, path: str) -> None:
     assert resolve(f"http://127.0.0.1:1{below}").path == path
 
 
-def test_a_name_is_resolved_once_and_to_ipv4_first() -> None:
-    target = resolve("http://localhost:8080")
-    assert (target.family, target.address) == (socket.AF_INET, ("127.0.0.1", 8080))
+def test_a_name_is_resolved_to_ipv4_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a machine that has both, mlx_lm.server listens on IPv4 alone."""
+    six = (socket.AF_INET6, socket.SOCK_STREAM, 6, "", ("::1", 8080, 0, 0))
+    four = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 8080))
+    for found in ([six, four], [four, six]):
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, found=found, **__: found)
+        target = resolve("http://mac1:8080")
+        assert (target.family, target.address) == (socket.AF_INET, ("127.0.0.1", 8080))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [six])
+    assert resolve("http://mac1:8080").address == ("::1", 8080)
 
 
 # -- when it came: the stamps against the server's own, which are of the same clock

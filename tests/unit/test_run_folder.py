@@ -119,7 +119,7 @@ def test_a_folder_of_a_run_that_never_sent_a_turn_is_taken(tmp_path: Path) -> No
     run_folder.create(tmp_path, "a run").close()
 
 
-def test_a_folder_that_cannot_be_made_is_an_os_error(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_asks_for_another(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(OSError, match="file"):
+    with pytest.raises(ScenarioError, match="file.run cannot be made .*name another folder with --out"):
         run_folder.create(tmp_path / "file" / "run", "a run")

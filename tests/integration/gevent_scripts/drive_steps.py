@@ -16,6 +16,7 @@ from locust_agents.profile import Profile
 PROFILE = Profile("p", "P", "here", 50, 60, ("read", "edit"), 64, headers={"x-session-id": "{session}"})
 PATIENT = replace(PROFILE, name="patient", timeouts=Timeouts(5.0, 60.0, 60.0, 60.0))
 RETRYING = replace(PROFILE, name="retrying", retry_waits_s=(0.05, 0.05))
+SLOWLY = replace(PROFILE, name="slowly", retry_waits_s=(1.5,))
 
 SEEN: dict[str, list[Any]] = {}
 
@@ -168,6 +169,12 @@ def insist(agent: Agent) -> Session:
 
 
 @behaviour
+def insist_at_last(agent: Agent) -> Session:
+    """The last turn of a run, which is asked again."""
+    yield agent.user("Try.")
+
+
+@behaviour
 def share(agent: Agent) -> Session:
     """A few turns of many agents."""
     for _ in range(3):
@@ -231,6 +238,7 @@ def main() -> None:
             [RESET, RESET, answer("so", 200), RESET, RESET, RESET, Script((), 503), hang_up(), answer("x", 9)],
             RETRYING,
         ),
+        one(insist_at_last, [RESET, answer("so", 200)], SLOWLY, turns=1),
         one(share, [answer("so", 200)], agents=3),
         one(share_scripted, [answer("so", 200)], agents=2, replies="scripted", outputs="drawn", scale=0.5),
         one(tell_time, [SPACED, replace(SPACED, framing="chunked")], PATIENT),
