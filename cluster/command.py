@@ -1,64 +1,51 @@
 """Decides the exact command line that starts one server on several ranks."""
 
+import shlex
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
 
-from locust_agents.errors import ClusterError
+from locust_agents.cluster.address import STARTING_PORT, listen_host
+from locust_agents.cluster.launch_spec import LaunchSpec, Options, faults, served_model
+from locust_agents.cluster.rank_script import ALONE, EXEC, LOGS, rank_script
+from locust_agents.errors import ClusterError, ScenarioError
 
-LOGS = "LOCUST_AGENTS_LOGS"
-"""The environment variable that tells each rank in which folder its log lies."""
-
-RANK_SCRIPT = f'exec >"${LOGS}/rank-$MLX_RANK.log" 2>&1; echo "pid $$"; exec "$@"'
-"""Gives a rank a log of its own: mlx.launch merges what all ranks say, unlabelled. The pid stays the server's."""
-
-ALONE = "unset MLX_HOSTFILE; "
-"""For one rank mlx.launch (0.32.4) names a hostfile that is empty, over which the ring backend fails."""
-
-
-@dataclass(frozen=True, slots=True)
-class LaunchSpec:
-    """What a scenario says of the server that it wants; without a port a free one is taken.
-
-    `gives_way` is for ranks that share the client's machine and whose own speed is of no interest.
-    """
-
-    model: str
-    ranks: int = 2
-    backend: str = "ring"
-    options: Mapping[str, str | int | float | bool | None] = field(default_factory=dict)
-    port: int | None = None
-    ready_s: float = 900.0
-    python: str = field(default_factory=lambda: sys.executable)
-    gives_way: bool = False
+__all__ = ["LOGS", "LaunchSpec", "find_launcher", "launch_command", "plain_line", "shell_line"]
 
 
 def launch_command(
-    spec: LaunchSpec, model_folder: Path, port: int, starting_port: int, log_folder: Path
+    spec: LaunchSpec, model: Path | str, port: int, starting_port: int, log_folder: Path
 ) -> tuple[str, ...]:
-    """The argv of mlx.launch; raises ClusterError where that is not installed.
+    """The argv of mlx.launch; raises ClusterError where that is not installed, ScenarioError where it cannot be said.
 
-    The ranks take `starting_port` and those after it, one each; rank 0 serves HTTP on `port`.
+    The ranks take `starting_port` and those after it, one for each IP; rank 0 serves HTTP on `port`. A model given as
+    text (a name on the hub, a folder of the nodes that may begin with `~`) stays as it is.
     """
-    script = ALONE + RANK_SCRIPT if spec.ranks == 1 else RANK_SCRIPT
+    if wrong := faults(spec):
+        raise ScenarioError("\n".join(wrong))
+    if spec.backend == "mpi" and shutil.which("mpirun") is None:
+        raise ClusterError("mpirun is not on the PATH: install Open MPI, or choose the backend ring")
+    script = rank_script(is_alone=spec.ranks == 1, has_folder=spec.cwd is not None)
+    hosts = ("-n", str(spec.ranks))
+    if spec.hostfile is not None:
+        hosts = ("--hostfile", str(spec.hostfile.path.expanduser().absolute()))
     return (
-        find_launcher(spec.python),
-        *("-n", str(spec.ranks), "--backend", spec.backend, "--starting-port", str(starting_port)),
+        find_launcher(spec.python or sys.executable),
+        *(*hosts, "--backend", spec.backend, "--starting-port", str(starting_port)),
         *("--env", f"{LOGS}={log_folder.absolute()}"),
         # python -m puts the current folder first on sys.path, where a user's mlx.py or tokenizers/ would be taken
         *("--env", "PYTHONSAFEPATH=1", "--env", "PYTHONUNBUFFERED=1"),
-        *("--", "/bin/sh", "-c", script, "sh", spec.python, "-m", "mlx_lm", "server"),
-        *_flags(spec.options),
-        # argparse takes the last of two: these three are ours to say
-        *("--model", str(model_folder.absolute()), "--host", "127.0.0.1", "--port", str(port)),
+        *_env(spec),
+        *("--", "/bin/sh", "-c", script, "sh", *((spec.cwd,) if spec.cwd is not None else ())),
+        *_server(spec, model, port),
     )
 
 
 def find_launcher(python: str) -> str:
     """The path of mlx.launch: beside the ranks' Python, beside ours, or on the PATH; raises ClusterError."""
-    beside = (Path(interpreter).with_name("mlx.launch") for interpreter in (python, sys.executable))
+    interpreters = (Path(python).expanduser(), Path(sys.executable))
+    beside = (interpreter.with_name("mlx.launch") for interpreter in interpreters)
     found = next((str(path) for path in beside if path.is_file()), None) or shutil.which("mlx.launch")
     if found is None:
         raise ClusterError(
@@ -68,10 +55,46 @@ def find_launcher(python: str) -> str:
     return found
 
 
-def _flags(options: Mapping[str, str | int | float | bool | None]) -> Iterator[str]:
+def shell_line(argv: tuple[str, ...]) -> str:
+    """The very command, quoted for a shell: pasted there, it starts what we would start."""
+    return shlex.join(argv)
+
+
+def plain_line(spec: LaunchSpec, model: Path | str, port: int, starting_port: int = STARTING_PORT) -> str:
+    """The same server as a person would start it by hand: without our logs, and with `~` for the shell to expand."""
+    words = ["mlx.launch", *_plain_hosts(spec), "--backend", spec.backend]
+    words += ["--starting-port", str(starting_port)] if starting_port != STARTING_PORT else []
+    words += ["--cwd", spec.cwd] if spec.cwd is not None else []
+    words += [*_env(spec), "--", *(("/bin/sh", "-c", ALONE + EXEC, "sh") if spec.ranks == 1 else ())]
+    return " ".join(map(_word, [*words, *_server(spec, model, port)]))
+
+
+def _plain_hosts(spec: LaunchSpec) -> tuple[str, str]:
+    return ("-n", str(spec.ranks)) if spec.hostfile is None else ("--hostfile", str(spec.hostfile.path))
+
+
+def _env(spec: LaunchSpec) -> Iterator[str]:
+    for name, value in spec.env.items():
+        yield from ("--env", f"{name}={value}")
+
+
+def _server(spec: LaunchSpec, model: Path | str, port: int) -> Iterator[str]:
+    yield from (spec.python or sys.executable, "-m", "mlx_lm", "server")
+    yield from ("--model", served_model(model), "--host", listen_host(spec), "--port", str(port))
+    rest = {name: value for name, value in spec.options.items() if name not in ("model", "host", "port")}
+    yield from _flags({**rest, "pipeline": True} if spec.pipeline else rest)
+
+
+def _flags(options: Options) -> Iterator[str]:
     for key, value in options.items():
         if value is None or value is False:
             continue
         yield f"--{key}"
         if value is not True:
             yield str(value)
+
+
+def _word(word: str) -> str:
+    if word.startswith("~/"):
+        return "~/" + (shlex.quote(word[2:]) if word[2:] else "")
+    return shlex.quote(word)
