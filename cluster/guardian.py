@@ -32,7 +32,7 @@ def main() -> int:
         return 0
     order = json.loads(first_line)
     try:
-        launcher = _start(order["argv"], order["log"], _give_way if order["gives_way"] else None)
+        launcher = _start(order["argv"], order["log"], _give_way if order.get("gives_way") else None)
     except OSError as error:
         _report("failed", error=str(error))
         return 1

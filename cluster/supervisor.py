@@ -4,7 +4,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from locust_agents.cluster import health, logs, ports
+from locust_agents.cluster import health, launching, logs, ports
+from locust_agents.cluster.address import base_url
 from locust_agents.cluster.command import LaunchSpec, launch_command
 from locust_agents.cluster.crew import Crew, ProcessRecord
 from locust_agents.cluster.policy import Action, Health, Kind, Observation, Phase, State, TurnResult, decide
@@ -26,7 +27,7 @@ class Cluster:
     def __init__(
         self, spec: LaunchSpec, port: int, folder: Path, note: Callable[[str, Mapping[str, object]], None], epoch: int
     ) -> None:
-        self.url = f"http://127.0.0.1:{port}"
+        self.url = base_url(spec, port)
         self.epoch = epoch
         self.culprit: int | None = None
         """The rank whose log says most about the failure; None is the launcher."""
@@ -160,7 +161,7 @@ class Cluster:
 
 def start(
     spec: LaunchSpec,
-    model_folder: Path,
+    model: Path | str,
     folder: Path,
     say: Callable[[str], None],
     note: Callable[[str, Mapping[str, object]], None],
@@ -170,10 +171,10 @@ def start(
 
     Logs and processes.json go to `folder`; `say` gets a progress line once a second, `note` what cluster.jsonl keeps.
     """
-    if not (model_folder / "config.json").is_file():
-        raise ClusterError(f"there is no model in {model_folder} (no config.json): correct the model's folder")
-    port, starting_port = ports.choose(spec.port, spec.ranks)
-    argv = launch_command(spec, model_folder, port, starting_port, folder)
+    if isinstance(model, Path) and not (model / "config.json").is_file():
+        raise ClusterError(f"there is no model in {model} (no config.json): correct the model's folder")
+    port, starting_port = launching.chosen_ports(spec)
+    argv = launch_command(spec, model, port, starting_port, folder)
     folder.mkdir(parents=True, exist_ok=True)
     cluster = Cluster(spec, port, folder, note, epoch)
     try:

@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from locust_agents.cluster import attach, supervisor, tiny_model
-from locust_agents.cluster.command import LaunchSpec
-from locust_agents.scenarios.model import Server
+from locust_agents.cluster import attach, launching, supervisor
+from locust_agents.scenarios.model import Scenario
 
 Say = Callable[[str], None]
 Note = Callable[[str, Mapping[str, Any]], None]
@@ -29,21 +28,13 @@ class Backend(Protocol):
         """Ends what we started; sentences on what could not be made sure of."""
 
 
-def start(server: Server, folder: Path, say: Say, note: Note) -> Backend:
+def start(scenario: Scenario, folder: Path, say: Say, note: Note, epoch: int = 1) -> Backend:
     """Launches or attaches; raises ClusterError, or ScenarioError for an address that is none."""
+    server = scenario.server
     if server.attach is not None:
         return attach.attach(server.attach.url, say, note)
     assert server.launch is not None
-    launch = server.launch
-    is_tiny = launch.model in tiny_model.VARIANTS
-    model = tiny_model.ensure(launch.model, say) if is_tiny else Path(launch.model)
-    spec = LaunchSpec(
-        model=launch.model,
-        ranks=launch.ranks,
-        backend=launch.backend,
-        options=server.options,
-        port=server.port,
-        ready_s=server.ready_s,
-        gives_way=is_tiny,  # it shares the client's processors, and its speed is nobody's question
-    )
-    return supervisor.start(spec, model.expanduser(), folder, say, note)
+    made = launching.launchable(scenario, server.launch, say)
+    for warning in made.warnings:
+        say(warning)
+    return supervisor.start(made.spec, made.model, folder, say, note, epoch)

@@ -103,7 +103,7 @@ class Conductor:
             self.server.stop()  # it died in the run before this one
             self.server = None
         if self.server is None:
-            self.server = backend.start(scenario.server, folder.path, self.say, folder.note)
+            self.server = backend.start(scenario, folder.path, self.say, folder.note)
         self.environment.host = self.server.url  # what the page shows
         self._launch(self._plan(scenario, self.server, folder), scenario)
         self._started = perf_counter()

@@ -80,11 +80,21 @@ class Section(BaseModel):
 
 
 class Launch(Section):
-    """A server that the run starts: `model` is tiny, tiny-hybrid, a folder or a name on the hub."""
+    """A server that the run starts: `model` is tiny, tiny-long, tiny-hybrid, a folder or a name on the hub.
+
+    Without a hostfile all `ranks` (2) are on this machine; with one, each of its hosts is a rank. `backend` None is
+    the hostfile's own, else ring.
+    """
 
     model: Text = "tiny"
-    ranks: OneOrMore = 2
-    backend: Literal["ring", "jaccl", "jaccl-ring", "mpi", "nccl"] = "ring"
+    ranks: OneOrMore | None = None
+    backend: Literal["ring", "jaccl", "jaccl-ring", "mpi"] | None = None
+    hostfile: Text | None = None
+    python: Text | None = None
+    cwd: Text | None = None
+    env: Mapping[str, Text] = {}
+    pipeline: Annotated[bool, BeforeValidator(units.switch)] = False
+    starting_port: Annotated[int, BeforeValidator(units.count), AfterValidator(_port)] | None = None
 
 
 class Attach(Section):

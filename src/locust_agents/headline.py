@@ -18,7 +18,10 @@ def _server(scenario: Scenario) -> str:
     launch = scenario.server.launch
     if launch is None:
         return "" if scenario.server.attach is None else f"attached to {scenario.server.attach.url}"
-    ranks = f"{launch.ranks} rank{'s' if launch.ranks > 1 else ''} {launch.backend}"
+    if launch.hostfile is not None:
+        return f"{launch.hostfile}, {launch.model}"
+    number = launch.ranks or 2
+    ranks = f"{number} rank{'s' if number > 1 else ''} {launch.backend or 'ring'}"
     return f"{ranks}, {launch.model} model" + (" (not a speed of any Mac)" if launch.model.startswith("tiny") else "")
 
 

@@ -121,5 +121,5 @@ def test_a_folder_of_a_run_that_never_sent_a_turn_is_taken(tmp_path: Path) -> No
 
 def test_a_folder_that_cannot_be_made_asks_for_another(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ScenarioError, match="file.run cannot be made .*name another folder with --out"):
+    with pytest.raises(ScenarioError, match=r"file.run cannot be made .*name another folder with --out"):
         run_folder.create(tmp_path / "file" / "run", "a run")

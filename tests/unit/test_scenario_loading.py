@@ -67,7 +67,7 @@ def test_defaults() -> None:
 def test_without_a_server_the_tiny_model_is_launched() -> None:
     for text in (SMALLEST, SMALLEST + "server: {options: {pipeline: true}}", SMALLEST + "server: {launch: {}}"):
         server = parsed(text).server
-        assert (server.launch, server.attach) == (Launch(model="tiny", ranks=2, backend="ring"), None)
+        assert (server.launch, server.attach) == (Launch(model="tiny"), None)
         assert (server.port, server.ready_s) == (None, 900.0)
 
 
