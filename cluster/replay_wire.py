@@ -63,7 +63,9 @@ def parse_head(head: bytes) -> Head:
 def plain_answer(status: int, value: object) -> Answer:
     """A whole JSON answer at once, for what no script answers."""
     body = json.dumps(value).encode()
-    script = Script(((0.0, body),), status, {"Content-Type": "application/json"}, framing="length")
+    # the server it stands for has no name of its own: its answers carry that of Python's
+    headers = {"Content-Type": "application/json", "Server": "BaseHTTP/0.6 Python/3"}
+    script = Script(((0.0, body),), status, headers, framing="length")
     return to_answer(script, stamp=False)
 
 

@@ -17,6 +17,8 @@ from locust_agents.profile import Profile
 from locust_agents.sizing import Calibration
 
 Note = Callable[[str, Mapping[str, Any]], None]
+Greet = Callable[[float, str | None], None]
+"""Told, once: the seconds that the first turn of one token queued, and the model as which the server answered."""
 
 # Two texts, whose difference leaves the template out.
 _SAMPLE_CHARS = (600, 5000)
@@ -27,13 +29,19 @@ _PATIENCE = Patience(Timeouts(connect_s=10.0, headers_s=600.0, first_token_s=600
 
 
 def measure(
-    target: Target, model: str, profiles: Iterable[tuple[Profile, float]], nonce: str, note: Note
+    target: Target,
+    model: str,
+    profiles: Iterable[tuple[Profile, float]],
+    nonce: str,
+    note: Note,
+    headers: Mapping[str, str] | None = None,
+    greet: Greet | None = None,
 ) -> Calibration:
     """The calibration of a run for its (profile, scale) pairs. Raises ClusterError when the server does not answer.
 
     Its own texts begin with another nonce than the run's, so that they put nothing into the cache that agents find.
     """
-    ask = _Asker(target, model, note)
+    ask = _Asker(target, model, note, headers or {}, greet)
     calibration = _slope(ask, model, Calibration(nonce))
     for profile, scale in profiles:
         calibration = _sized(ask, model, profile, scale, calibration)
@@ -43,7 +51,9 @@ def measure(
 class _Asker:
     """Sends a request of one token, and notes what it cost."""
 
-    def __init__(self, target: Target, model: str, note: Note) -> None:
+    def __init__(self, target: Target, model: str, note: Note, headers: Mapping[str, str], greet: Greet | None) -> None:
+        self._greet = greet
+        self._headers = headers
         self._target = target
         self._model = model
         self._note = note
@@ -53,8 +63,9 @@ class _Asker:
         exchange = Exchange(perf_counter())
         opening = start.head if start.head.endswith(b"[") else start.head + b","
         body = opening + messages.user(text) + closing(1)
-        perform(exchange, self._target, {}, body, _PATIENCE, lambda _: None)
+        perform(exchange, self._target, self._headers, body, _PATIENCE, lambda _: None)
         outcome, error = classify(exchange.ending, exchange.http_status, exchange.answer)
+        self._introduce(exchange)
         usage = exchange.answer.usage
         tokens = None if usage is None else usage.prompt_tokens or None
         self._note("calibration", {"what": what, "bytes": len(body), "prompt_tokens": tokens, "outcome": outcome})
@@ -64,6 +75,11 @@ class _Asker:
                 f" {self._target.base.geturl()} is an mlx_lm.server or another with /v1/chat/completions"
             )
         return tokens
+
+    def _introduce(self, exchange: Exchange) -> None:
+        greet, self._greet = self._greet, None
+        if greet is not None and exchange.headers_s is not None:
+            greet(exchange.headers_s - (exchange.sent_s or 0.0), exchange.reader.model)
 
 
 def _slope(ask: _Asker, model: str, calibration: Calibration) -> Calibration:

@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import SystemRandom
 from time import perf_counter
@@ -15,7 +15,8 @@ from locust.env import Environment
 from locust.runners import STATE_RUNNING, MasterRunner, Runner
 
 from locust_agents import plan, preambles, records, run_folder, summary, verdict
-from locust_agents.errors import ClusterError, LocustAgentsError
+from locust_agents.cluster import attach_headers, manners
+from locust_agents.errors import ClusterError, LocustAgentsError, ScenarioError
 from locust_agents.locustfiles import backend, calibration, faults, relay
 from locust_agents.locustfiles.backend import Backend
 from locust_agents.locustfiles.events import ensure_hooks
@@ -42,6 +43,7 @@ class Conductor:
         self.environment = environment
         self.scenario: Scenario | None = None
         self.out: Path | None = None
+        self.shared_ok = False
         self.say: Callable[[str], None] = _log.info
         self.error: LocustAgentsError | OSError | None = None
         self.plugin_faults: list[str] = []
@@ -57,6 +59,9 @@ class Conductor:
         self._started: float | None = None
         self._drained: float | None = None
         self._beginning = RLock()
+        self._headers: Mapping[str, str] = {}
+        self._model = MODEL
+        self._software, self._is_mlx = "", True
         self._hooks = ensure_hooks(environment.events)
 
     # beginning
@@ -72,6 +77,9 @@ class Conductor:
                 gevent.spawn(self._watch, self.environment.runner)
         except (LocustAgentsError, OSError) as error:
             self.fail(error)
+        except Exception as error:  # noqa: BLE001 (Locust would log it, and go on without a run)
+            _log.exception("a fault in locust-agents")
+            self.fail(ClusterError(f"a fault in locust-agents, please report it: {error!r}"))
 
     def swarm_for_users(self) -> Swarm | None:
         """The run that a user joins; None where it did not begin.
@@ -105,6 +113,7 @@ class Conductor:
         if self.server is None:
             self.server = backend.start(scenario, folder.path, self.say, folder.note)
         self.environment.host = self.server.url  # what the page shows
+        self._introduce(scenario, self.server)
         self._launch(self._plan(scenario, self.server, folder), scenario)
         self._started = perf_counter()
 
@@ -117,6 +126,27 @@ class Conductor:
         else:
             runner.stop()
 
+    def _introduce(self, scenario: Scenario, server: Backend) -> None:
+        """Before the first load of a server that is not ours: who it is, and whether others are using it."""
+        attach = scenario.server.attach
+        self._headers = {} if attach is None else attach_headers.headers(attach)
+        self._model = MODEL if attach is None or attach.model is None else attach.model
+        if attach is None:
+            return
+        self._software, self._is_mlx = manners.software(server.url, attach.model, self._headers)
+
+    def _greet(self, queue_s: float, model: str | None) -> None:
+        """The first turn of one token came back; nothing else has been sent yet."""
+        if self.server is None or self.running is None or self.running.server.attach is None:
+            return
+        greeting = manners.Greeting(self._software, self._is_mlx, model, queue_s)
+        self.say(manners.line(self.server.url, greeting))
+        if (objection := manners.objection(greeting, self._is_shared_ok())) is not None:
+            raise ScenarioError(objection)
+
+    def _is_shared_ok(self) -> bool:
+        return self.shared_ok or bool(getattr(self.environment.parsed_options, "shared_ok", False))
+
     def _plan(self, scenario: Scenario, server: Backend, folder: RunFolder) -> RunPlan:
         runner = self.environment.runner
         nonce = "" if scenario.cache == "warm" else preambles.nonce(SystemRandom())
@@ -124,12 +154,21 @@ class Conductor:
         measured = self._measured(server, nonce, folder)
         workers = len(runner.clients) if isinstance(runner, MasterRunner) else 1
         return RunPlan(
-            folder.path.name, loader.dump(scenario), server.url, measured, epoch=server.epoch, workers=workers
+            folder.path.name,
+            loader.dump(scenario),
+            server.url,
+            measured,
+            model=self._model,
+            epoch=server.epoch,
+            workers=workers,
+            headers=self._headers,
         )
 
     def _measured(self, server: Backend, nonce: str, folder: RunFolder) -> Calibration:
         profiles = profiles_of(self.environment.user_classes)
-        measured = calibration.measure(resolve(server.url), MODEL, profiles, nonce, folder.note)
+        measured = calibration.measure(
+            resolve(server.url), self._model, profiles, nonce, folder.note, self._headers, self._greet
+        )
         if not measured.measured:
             self.say("the server reports no token counts: sizes are a guess of 4 characters a token")
         return measured

@@ -172,7 +172,8 @@ class Driver:
 
     def _attempts(self, dialogue: Dialogue, identity: Identity, body: bytes, leave: Leave, thread: _Thread) -> Result:
         profile = self._manner.style.profile
-        headers = {name: text.format(session=identity.session) for name, text in profile.headers.items()}
+        own = {name: text.format(session=identity.session) for name, text in profile.headers.items()}
+        headers = {**own, **self._swarm.plan.headers}
         patience = Patience(self._manner.timeouts, profile.comments_reset, leave)
         for number, wait_s in enumerate((*profile.retry_waits_s, None), start=1):
             late_s = max(0.0, perf_counter() - thread.intended)

@@ -21,7 +21,7 @@ from locust_agents.scenarios.model import Scenario
 _LOOK_S = 0.2
 
 
-def run(scenario: Scenario, out: Path | None) -> Conductor:
+def run(scenario: Scenario, out: Path | None, shared_ok: bool = False) -> Conductor:
     """One run, from the server's start to its end; whatever ends it, the server that we started is stopped."""
     logging.getLogger("locust").setLevel(logging.ERROR)
     logging.getLogger("locust_agents").addHandler(logging.NullHandler())  # the report says it, once
@@ -33,7 +33,7 @@ def run(scenario: Scenario, out: Path | None) -> Conductor:
     environment.create_local_runner()
     install.join(environment, scenario)
     conductor = conductors.of(environment)
-    conductor.out = out
+    conductor.out, conductor.shared_ok = out, shared_ok
     with ProgressLine(conductor, sys.stderr) as line:
         conductor.say = line.say
         try:

@@ -59,4 +59,10 @@ def _add_options(parser: LocustArgumentParser, **_: Any) -> None:
         include_in_web_ui=False,
         help="A scenario file, or the name of one that ships",
     )
+    parser.add_argument(
+        "--shared-ok",
+        action="store_true",
+        include_in_web_ui=False,
+        help="Load an attached server although others use it",
+    )
     parser.add_argument("--agents-plan", default="", include_in_web_ui=False, help="Sent to workers by the master")

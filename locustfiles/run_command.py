@@ -25,7 +25,7 @@ def main(argv: Sequence[str]) -> int:
     scenario = _scenario(options)
     if options.web:
         return _web(scenario)
-    conductor = headless.run(scenario, None if options.out is None else Path(options.out))
+    conductor = headless.run(scenario, None if options.out is None else Path(options.out), options.shared_ok)
     report.show(conductor, options.json)
     return conductor.exit_status()
 
@@ -39,6 +39,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="set a key of the scenario")
     parser.add_argument("--agents", metavar="N", help="how many agents each entry has")
     parser.add_argument("--profile", metavar="P", help="the product that every entry imitates")
+    parser.add_argument("--shared-ok", action="store_true", help="load an attached server although others use it")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON instead of the table")
     return parser
 

@@ -1,23 +1,20 @@
 """Sends one request and stamps what comes back, phase by phase. The stamps are taken before anything is decoded."""
 
 import http.client
-import math
 import socket
 import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TypeVar
 from urllib.parse import SplitResult, urlsplit
 
+from locust_agents.locustfiles.alarm import Alarm, TimeUp
 from locust_agents.outcome import Ending, Outcome
-from locust_agents.patience import Deadline, Patience
+from locust_agents.patience import Patience
 from locust_agents.stream import Answer, StreamReader
 
 # One read takes whatever has arrived, up to this; waiting for a full buffer would make every token late.
 _READ_BYTES = 65536
-# Past its deadline a socket still gets this long: 0 would mean non-blocking.
-_LEAST_WAIT_S = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +66,6 @@ class Exchange:
 Notice = Callable[[Exchange], None]
 
 
-# Deadlines that what arrives does not move.
-_ABSOLUTE = (Outcome.TURN_TIMEOUT, Outcome.ABANDONED)
-T = TypeVar("T")
-
-
-class _TimeUp(Exception):
-    """A deadline passed; carries what that means."""
-
-    def __init__(self, outcome: Outcome) -> None:
-        self.outcome = outcome
-
-
 def perform(
     exchange: Exchange, target: Target, headers: Mapping[str, str], body: bytes, patience: Patience, notice: Notice
 ) -> None:
@@ -89,17 +74,22 @@ def perform(
     `notice` is called after each read. What does get raised (a greenlet's end) leaves what was measured in place.
     """
     connection = _connection(target)
+    alarm = Alarm(exchange.started)
     try:
-        _connect(exchange, connection, target, patience)
-        _send(exchange, connection, target, headers, body, patience)
-        _read(exchange, connection, patience, notice)
-    except _TimeUp as time_up:
+        alarm.set(patience.connecting())
+        _connect(exchange, connection, target)
+        alarm.set(patience.waiting(exchange.now_s()))
+        _send(exchange, connection, target, headers, body)
+        alarm.set(patience.waiting(exchange.sent_s or 0.0))
+        _read(exchange, connection, patience, notice, alarm)
+    except TimeUp as time_up:
         exchange.ending = patience.ending(time_up.outcome)
     except http.client.IncompleteRead:
         exchange.reader.close()  # closed in mid-chunk: the stream itself tells whether it was whole
     except (OSError, http.client.HTTPException) as error:
         exchange.ending = _ending_of(error, exchange)
     finally:
+        alarm.stop()
         connection.close()
 
 
@@ -110,16 +100,14 @@ def _connection(target: Target) -> http.client.HTTPConnection:
     return http.client.HTTPConnection(host, port)
 
 
-def _connect(exchange: Exchange, connection: http.client.HTTPConnection, target: Target, patience: Patience) -> None:
-    deadline = patience.connecting()
+def _connect(exchange: Exchange, connection: http.client.HTTPConnection, target: Target) -> None:
     sock = socket.socket(target.family, socket.SOCK_STREAM)
     connection.sock = sock
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    _within(exchange, sock, deadline, lambda: sock.connect(target.address))
+    sock.connect(target.address)
     if target.base.scheme == "https":
         context = ssl.create_default_context()
-        name = target.base.hostname
-        connection.sock = _within(exchange, sock, deadline, lambda: context.wrap_socket(sock, server_hostname=name))
+        connection.sock = context.wrap_socket(sock, server_hostname=target.base.hostname)
     exchange.connect_s = exchange.now_s()
 
 
@@ -129,49 +117,40 @@ def _send(
     target: Target,
     headers: Mapping[str, str],
     body: bytes,
-    patience: Patience,
 ) -> None:
-    deadline = patience.waiting(exchange.now_s())
     exchange.request_bytes = len(body)
     fields = {"Content-Type": "application/json", "Accept": "text/event-stream", **headers}
-    request = lambda: connection.request("POST", target.path, body, fields)  # noqa: E731
-    _within(exchange, connection.sock, deadline, request)
+    connection.request("POST", target.path, body, fields)
     exchange.sent_s = exchange.now_s()
 
 
-def _read(exchange: Exchange, connection: http.client.HTTPConnection, patience: Patience, notice: Notice) -> None:
-    sent_s = exchange.sent_s or 0.0
+def _read(
+    exchange: Exchange, connection: http.client.HTTPConnection, patience: Patience, notice: Notice, alarm: Alarm
+) -> None:
     sock = connection.sock  # http.client lets go of it when the answer has no length
-    response = _within(exchange, sock, patience.waiting(sent_s), connection.getresponse)
+    response = connection.getresponse()
+    started, sent_s = exchange.started, exchange.sent_s or 0.0
     exchange.headers_s = headers_s = exchange.now_s()
     exchange.http_status = response.status
     answer, reader = exchange.answer, exchange.reader
+    read: Callable[[int], bytes] = response.read1
     try:
         while not answer.is_over:
-            deadline = patience.reading(sent_s, headers_s, answer)
-            data = _within(exchange, sock, deadline, lambda: response.read1(_READ_BYTES))
-            at_s = exchange.now_s()
+            alarm.set(patience.reading(sent_s, headers_s, answer))
+            data = read(_READ_BYTES)
+            at_s = perf_counter() - started
             if not data:
                 break
             reader.feed(data, at_s)
             notice(exchange)
             if patience.has_left(answer):
-                raise _TimeUp(Outcome.ABANDONED)
+                raise TimeUp(Outcome.ABANDONED)
+            if not response.chunked and response.length is None:
+                # the first read took what had come with the headers; from here on the socket itself is cheaper
+                read = sock.recv
     finally:
         response.close()
     reader.close()
-
-
-def _within(exchange: Exchange, sock: socket.socket, deadline: Deadline, step: Callable[[], T]) -> T:
-    """Runs one blocking step, up to the deadline."""
-    deadline_s, outcome = deadline
-    if outcome in _ABSOLUTE and exchange.now_s() >= deadline_s:
-        raise _TimeUp(outcome)  # a stream that never pauses would not let the socket's own timer run out
-    sock.settimeout(None if deadline_s == math.inf else max(_LEAST_WAIT_S, deadline_s - exchange.now_s()))
-    try:
-        return step()
-    except TimeoutError:
-        raise _TimeUp(outcome) from None
 
 
 def _ending_of(error: Exception, exchange: Exchange) -> Ending:

@@ -98,9 +98,18 @@ class Launch(Section):
 
 
 class Attach(Section):
-    """A server that is already there and is never stopped; `url` is as the user wrote it."""
+    """A server that is already there and is never stopped; `url` is as the user wrote it.
+
+    `model` is what it has loaded, needed where it is not mlx_lm.server. `api_key` and `headers` may hold `${NAME}`,
+    which is read from the environment as the run begins, so that no secret gets into a run's folder. `log` is rank 0's.
+    """
 
     url: Annotated[str, BeforeValidator(units.text), AfterValidator(_url)]
+    model: Text | None = None
+    hostfile: Text | None = None
+    log: Text | None = None
+    api_key: Text | None = None
+    headers: Mapping[str, Text] = {}
 
     @model_validator(mode="before")
     @classmethod

@@ -50,9 +50,12 @@ class Conversation:
 
     def body(self, tail: bytes) -> bytes:
         """The request's body; `tail` is what `closing` made."""
-        head = self.preamble.head
-        opening = head if head.endswith(b"[") or not self.messages else head + b","
-        return opening + b",".join(self.messages) + tail
+        parts = [self.preamble.head]
+        for message in self.messages:
+            parts += (b",", message)
+        if self.messages and parts[0].endswith(b"["):
+            del parts[1]
+        return b"".join((*parts, tail))  # one copy: a long history has half a megabyte
 
 
 def closing(max_tokens: int | None, **extra: Any) -> bytes:

@@ -3,13 +3,15 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from locust_agents.errors import ProtocolError
 
 Channel = Literal["content", "reasoning", "tool_call"]
 
 _LONGEST_ERROR = 500
+# json.loads guesses the encoding of bytes each time; events are UTF-8 by their standard.
+_DECODER = json.JSONDecoder()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +33,7 @@ class Usage:
     completion_tokens: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Delta:
+class Delta(NamedTuple):
     """The parts of one payload that anybody here looks at; empty where absent."""
 
     content: str = ""
@@ -55,7 +56,8 @@ class Delta:
 def parse(data: bytes | str) -> Delta:
     """Reads one payload; raises ProtocolError where it is not the JSON of this API."""
     try:
-        payload = json.loads(data)
+        text = data.decode() if isinstance(data, bytes) else data
+        payload = _DECODER.decode(text)
     except (ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError; nesting has a bottom
         raise ProtocolError(f"an event that is not JSON: {_excerpt(data)} ({error})") from None
     try:
@@ -84,7 +86,7 @@ def _delta(payload: Mapping[str, Any]) -> Delta:
     return Delta(
         content=_text(delta.get("content", choice.get("text"))),
         reasoning=_text(delta.get("reasoning") or delta.get("reasoning_content")),
-        tool_calls=_tool_deltas(delta.get("tool_calls") or ()),
+        tool_calls=_tool_deltas(calls) if (calls := delta.get("tool_calls")) else (),
         finish_reason=_text(choice.get("finish_reason")) or None,
         usage=usage,
     )

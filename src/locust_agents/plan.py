@@ -2,7 +2,8 @@
 
 import dataclasses
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from locust_agents.sizing import Calibration
 
@@ -14,7 +15,8 @@ MODEL = "default_model"
 class RunPlan:
     """`scenario` is the resolved scenario's text; `base_url` has no `/v1`; `workers` is 1 where there are none.
 
-    `model` is the one string that every request of the run sends. `epoch` counts the server's starts, from 1.
+    `model` is the one string that every request of the run sends, `headers` go with each (an API key). `epoch` counts
+    the server's starts, from 1.
     """
 
     run: str
@@ -24,6 +26,7 @@ class RunPlan:
     model: str = MODEL
     epoch: int = 1
     workers: int = 1
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 def to_text(plan: RunPlan) -> str:

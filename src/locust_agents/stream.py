@@ -10,6 +10,7 @@ from locust_agents.errors import ProtocolError
 from locust_agents.tool_calls import ToolCall as ToolCall
 
 # No prompt has more digits; a number without end would not even convert.
+_MODEL = re.compile(rb'"model"\s*:\s*"([^"\\]{1,300})"')
 _PROGRESS = re.compile(rb"keepalive (\d{1,15})/(\d{1,15})(?!\d)")
 # What is kept of a body until its first event, to tell an error in JSON from nonsense.
 _HEAD_BYTES = 65536
@@ -83,6 +84,12 @@ class StreamReader:
         except ProtocolError as error:
             answer.protocol_error = str(error)
 
+    @property
+    def model(self) -> str | None:
+        """The model as which the server answers, None where the first events do not say."""
+        found = _MODEL.search(bytes(self._head))
+        return None if found is None else found[1].decode(errors="replace")
+
     def close(self) -> None:
         """The server closed. A body that was no event stream is now either a JSON error or nonsense."""
         answer, head = self.answer, bytes(self._head)
@@ -94,6 +101,11 @@ class StreamReader:
             answer.protocol_error = f"a body that is no event stream: {head[:80]!r}"
 
     def _take(self, frame: bytes, at_s: float) -> None:
+        if frame.startswith(b"data: {") and b"\n" not in frame and b"\r" not in frame:
+            # a JSON object in one line: what nearly every frame is
+            self.answer.events += 1
+            self._delta(deltas.parse(frame[6:]), at_s)
+            return
         if frame.startswith(b":") or b"\n:" in frame or b"\r:" in frame:
             for comment in frames.comments(frame):
                 self._comment(comment, at_s)

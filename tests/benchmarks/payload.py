@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from locust_agents.cluster.replay import STAMP, Framing, Script, chat_stream
+from locust_agents.cluster.replay import MLX_HEADERS, STAMP, Framing, Script, chat_stream
 
 PATH = "/timed"
-"""Below this path the server answers agents; calibration asks at the top, and gets `UNTIMED`."""
+"""Below this path the server answers agents; all that comes before a load asks at the top, and gets `UNTIMED`."""
 
-UNTIMED = chat_stream(["ok"], 0.0, 0.0)
+HEALTH = Script(((0.0, b'{"status": "ok"}'),), headers=MLX_HEADERS, path="/health")
+"""What mlx_lm.server says of itself: by this it is known, and needs no model's name."""
+
+UNTIMED = (HEALTH, chat_stream(["ok"], 0.0, 0.0))
 
 _ENDPOINT = f"{PATH}/v1/chat/completions"
 _FIRST_S = 0.02
@@ -38,18 +41,18 @@ def rolling(load: Load) -> Sequence[Script]:
     """
     script = _stream(load)
     offsets = (_phase(load, number) + number * load.length_s / load.streams for number in range(load.streams))
-    return [UNTIMED, *(script.later(offset) for offset in offsets), script]
+    return [*UNTIMED, *(script.later(offset) for offset in offsets), script]
 
 
 def at_once(load: Load) -> Sequence[Script]:
     """For streams that run once, all at the same time: only the moments within a gap differ."""
     script = _stream(load)
-    return [UNTIMED, *(script.later(_phase(load, number)) for number in range(load.streams))]
+    return [*UNTIMED, *(script.later(_phase(load, number)) for number in range(load.streams))]
 
 
 def again(script: Script, times: int, then: Script) -> Sequence[Script]:
     """Answers `times` requests alike, and all later ones with `then`."""
-    return [UNTIMED, *([replace(script, path=_ENDPOINT)] * times), replace(then, path=_ENDPOINT)]
+    return [*UNTIMED, *([replace(script, path=_ENDPOINT)] * times), replace(then, path=_ENDPOINT)]
 
 
 def _stream(load: Load) -> Script:

@@ -10,12 +10,12 @@ from pathlib import Path
 from time import monotonic, sleep
 
 from locust_agents.cluster.replay import Received, ReplayServer, chat_stream
-from tests.benchmarks import printed
+from tests.benchmarks import payload, printed
 
 _RUNS = 5
 _LIMIT_S = 30.0
 _GOAL_S = 1.5
-# The header that the opencode profile sends with every agent's request, and calibration with none.
+# The header that the opencode profile sends with every agent's request; what comes before the load has none.
 _AGENTS_HEADER = "x-session-id"
 _COMMAND = Path(sys.executable).with_name("locust-agents")
 _ANSWER = chat_stream(["ok"], 0.0, 0.0, usage=(1000, 0, 1))
@@ -25,27 +25,27 @@ _ANSWER = chat_stream(["ok"], 0.0, 0.0, usage=(1000, 0, 1))
 class Start:
     """Seconds from the command's start to the server's first request of any kind, and to the first of an agent."""
 
-    calibration_s: float
+    any_s: float
     agent_s: float
 
 
 def main() -> None:
     """Prints the table."""
     starts = [_start() for _ in range(_RUNS)]
-    agent_s, calibration_s = [start.agent_s for start in starts], [start.calibration_s for start in starts]
+    any_s, agent_s = [start.any_s for start in starts], [start.agent_s for start in starts]
     printed.table(
         "Start: `locust-agents run --attach` to a request at a ready server",
         f"{_RUNS} runs of the default scenario",
         ["first request", "min", "p50", "max", "goal"],
         [
-            ["of calibration", *_cells(calibration_s), printed.NO_GOAL],
+            ["of any kind", *_cells(any_s), printed.NO_GOAL],
             ["of an agent", *_cells(agent_s), printed.judged(printed.median(agent_s), _GOAL_S, "s")],
         ],
     )
 
 
 def _start() -> Start:
-    with ReplayServer([_ANSWER]) as server, tempfile.TemporaryDirectory() as folder:
+    with ReplayServer([payload.HEALTH, _ANSWER]) as server, tempfile.TemporaryDirectory() as folder:
         command = [str(_COMMAND), "run", "--attach", server.url, "--out", str(Path(folder, "run"))]
         begun = monotonic()
         child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=folder)

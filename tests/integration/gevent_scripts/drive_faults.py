@@ -90,7 +90,9 @@ def main() -> int:
         file = folder / "wrong.yaml"
         file.write_text(json.dumps(keys))
         status = cli.main(["run", str(file), "--out", str(folder / "run")])
-        asked = [request for request in server.requests() if not request.body.endswith(b'"max_tokens":1}')]
+        calibrations = b'"max_tokens":1}'
+        posted = (request for request in server.requests() if request.method == "POST")
+        asked = [request for request in posted if not request.body.endswith(calibrations)]
         (folder / "requests").write_text(str(len(asked)))
     return status
 

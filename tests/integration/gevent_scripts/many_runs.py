@@ -56,7 +56,7 @@ def run_all(cases: Sequence[Case], seen: Mapping[str, Any]) -> None:
 
 
 def _measure(
-    _target: object, _model: str, profiles: Sequence[tuple[Profile, float]], nonce: str, _: object
+    _target: object, _model: str, profiles: Sequence[tuple[Profile, float]], nonce: str, *_: object
 ) -> Calibration:
     counts = {preambles.key(profile, scale): PREAMBLE_TOKENS for profile, scale in profiles}
     return Calibration(nonce, preamble_tokens=counts, measured=True)

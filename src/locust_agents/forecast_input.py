@@ -1,0 +1,50 @@
+"""Decides what of a scenario a forecast is made from."""
+
+from locust_agents.plugins import registry
+from locust_agents.scenarios.model import Scenario
+from locust_agents.session_plan import Bounds, Load, Terms
+from locust_agents.sizing import Calibration
+
+# What the built-in models answer when they are offered tools, end of turn included: always the same.
+_TINY_ANSWER_TOKENS = {"tiny": 19, "tiny-hybrid": 19, "tiny-long": 250}
+
+
+def loads_of(scenario: Scenario) -> list[Load]:
+    """A load for each entry; raises PluginError for names that nobody registered."""
+    return [
+        Load(
+            name,
+            registry.behaviour(entry.behaviour),
+            registry.profile(entry.profile),
+            entry.agents,
+            entry.parameters,
+            entry.after_s,
+        )
+        for name, entry in scenario.swarm.items()
+    ]
+
+
+def terms_of(scenario: Scenario, calibration: Calibration | None = None) -> Terms:
+    """The scenario's own, with what the server said of its tokens where that is known."""
+    launch = scenario.server.launch
+    return Terms(
+        seed=scenario.seed,
+        scale=scenario.scale,
+        gap_scale=scenario.gaps.scale,
+        gap_cap_s=scenario.gaps.cap_s,
+        replies=scenario.replies,
+        outputs=scenario.outputs,
+        calibration=calibration or Calibration(""),
+        answer_tokens=None if launch is None else _TINY_ANSWER_TOKENS.get(launch.model),
+    )
+
+
+def bounds_of(scenario: Scenario, duration_s: float | None = None) -> Bounds:
+    """The scenario's own; `duration_s` stands for Locust's `-t` where that is given."""
+    return Bounds(
+        duration_s=scenario.duration_s if duration_s is None else duration_s,
+        turns=scenario.turns,
+        sessions=scenario.sessions,
+        apart_s=scenario.start.apart_s,
+        drain_s=scenario.drain_s,
+    )

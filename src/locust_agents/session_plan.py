@@ -1,0 +1,105 @@
+"""Decides nothing: what a forecast knows of an entry and of a run, and what a session will send, as values."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from locust_agents import preambles
+from locust_agents.plugins.api import Behaviour
+from locust_agents.profile import Profile
+from locust_agents.sizing import Calibration
+
+START = -1
+"""Stands in `waits` for the start of the session, where the number of an earlier turn could be."""
+
+Waits = Mapping[int, float]
+"""Numbers of earlier turns (or START), each with the seconds of pause after its end; the last of them counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """An entry of a swarm: what its agents do. `after_s` is when the first of them starts."""
+
+    entry: str
+    behaviour: Behaviour
+    profile: Profile
+    agents: int = 1
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    after_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a run sets for all of its entries. `calibration` is a guess until the server's own is known.
+
+    `answer_tokens` is the length of every answer where the model is known to give no other; None draws it.
+    """
+
+    seed: int = 1
+    scale: float = 1.0
+    gap_scale: float = 1.0
+    gap_cap_s: float | None = None
+    replies: Literal["live", "scripted"] = "live"
+    outputs: Literal["live", "drawn"] = "live"
+    calibration: Calibration = Calibration("")
+    answer_tokens: int | None = None
+
+    def gap_s(self, seconds: float) -> float:
+        """A pause as the run makes it."""
+        scaled = seconds * self.gap_scale
+        return scaled if self.gap_cap_s is None else min(scaled, self.gap_cap_s)
+
+    def preamble_tokens(self, profile: Profile) -> float:
+        """The tokens of a profile's system text and tools: counted by the server, else as measured on the product."""
+        measured = self.calibration.preamble_tokens.get(preambles.key(profile, self.scale))
+        return (profile.system_tokens + profile.tool_tokens) * self.scale if measured is None else measured
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """When a run ends: the first of `duration_s`, `turns` of all agents and `sessions` of each; None is no bound."""
+
+    duration_s: float | None = None
+    turns: int | None = None
+    sessions: int | None = None
+    apart_s: float = 0.0
+    drain_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTurn:
+    """One turn, in the server's tokens. It starts when everything in `waits` is over.
+
+    `said_tokens` are what the behaviour adds. `kept_tokens` are what this history's turn before left in the cache, None
+    where there is none: then the profile's preamble may be there. Who leaves on purpose does so after `leaves_after_s`.
+    """
+
+    kind: str
+    prompt_tokens: int
+    said_tokens: int
+    kept_tokens: int | None
+    answer_tokens: int
+    waits: Waits
+    leaves_after_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPlan:
+    """The turns of a session in an order that they may start in, and what its end waits for.
+
+    `is_cut` where the session did not end within the bounds, `fault` where the behaviour raised: one line.
+    """
+
+    turns: tuple[PlannedTurn, ...]
+    ends: Waits
+    is_cut: bool = False
+    fault: str | None = None
+
+
+def joined(waits: Iterable[Waits]) -> Waits:
+    """All of them; of two pauses after one turn the longer."""
+    found: dict[int, float] = {}
+    for some in waits:
+        for number, wait_s in some.items():
+            found[number] = max(wait_s, found.get(number, 0.0))
+    return found

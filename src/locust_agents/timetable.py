@@ -1,0 +1,202 @@
+"""Decides when each planned turn of a run would start and end, on a server that reads one prompt after another."""
+
+import heapq
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+
+from locust_agents import preambles
+from locust_agents.dry_run import MOST_TURNS, dry_run
+from locust_agents.plugins.api import Agent
+from locust_agents.prefill_curve import Speed
+from locust_agents.session_plan import START, Bounds, Load, PlannedTurn, SessionPlan, Terms, Waits
+
+# What a slot rests after a session without a turn; it keeps such sessions from following each other for ever.
+_EMPTY_SESSION_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class TimedTurn:
+    """A turn, what the server's cache holds of its prompt when it keeps everything, and when the turn is open."""
+
+    entry: str
+    turn: PlannedTurn
+    cached_tokens: int
+    start_s: float
+    end_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Timetable:
+    """The turns in the order in which they start. `by_time` where the duration ends the run, not its turns or sessions.
+
+    `is_cut` where the run goes on after the last turn here; `faults` has a line for each behaviour that raised.
+    """
+
+    turns: tuple[TimedTurn, ...]
+    seconds: float
+    agents: int
+    by_time: bool
+    is_cut: bool
+    faults: tuple[str, ...]
+
+
+def timetable(
+    loads: Sequence[Load], terms: Terms, bounds: Bounds, speed: Speed, most_turns: int = MOST_TURNS
+) -> Timetable:
+    """Plays the run with a clock of its own; the same for the same arguments.
+
+    Prompts queue for the whole server, answers do not: decoding is as fast with many as with one. Who waits longer than
+    a client would is not given up.
+    """
+    play = _Play(loads, terms, bounds, speed, most_turns)
+    play.run()
+    return play.table()
+
+
+@dataclass(eq=False, slots=True)
+class _Slot:
+    """One agent in one session. `missing` counts what a turn still waits for."""
+
+    load: Load
+    name: str
+    done: int
+    plan: SessionPlan
+    ends: dict[int, float]
+    missing: list[int]
+    followers: dict[int, list[int]]
+
+
+class _Play:
+    """What happens next is on a heap: (second, order, slot, number of a turn, or START for the next session)."""
+
+    def __init__(self, loads: Sequence[Load], terms: Terms, bounds: Bounds, speed: Speed, most_turns: int) -> None:
+        self._terms = terms
+        self._bounds = bounds
+        self._speed = speed
+        self._duration_s = inf if bounds.duration_s is None else bounds.duration_s
+        self._most_turns = most_turns if bounds.turns is None else min(most_turns, bounds.turns)
+        self._events: list[tuple[float, int, _Slot, int]] = []
+        self._serial = 0
+        self._turns: list[TimedTurn] = []
+        self._server_free_s = 0.0
+        self._preambles_s: dict[str, float] = {}
+        self._faults: dict[str, None] = {}
+        self._by_time = False
+        self._is_cut = False
+        self._last_s = 0.0
+        self._agents = 0
+        self._enrol(loads)
+
+    def run(self) -> None:
+        """Until nobody has anything to do, or a bound is met."""
+        while self._events and len(self._turns) < self._most_turns:
+            at_s, _, slot, number = heapq.heappop(self._events)
+            if at_s >= self._duration_s:
+                self._by_time = True
+                return
+            if number == START:
+                self._begin(slot, at_s)
+            else:
+                self._turn(slot, number, at_s)
+
+    def table(self) -> Timetable:
+        """What came of it."""
+        ended_s = max(self._last_s, self._duration_s) if self._by_time else self._last_s
+        is_full = len(self._turns) >= self._most_turns and self._most_turns != self._bounds.turns
+        return Timetable(
+            turns=tuple(self._turns),
+            seconds=min(ended_s, self._duration_s + self._bounds.drain_s),
+            agents=self._agents,
+            by_time=self._by_time,
+            is_cut=is_full or self._is_cut,
+            faults=tuple(self._faults),
+        )
+
+    def _enrol(self, loads: Sequence[Load]) -> None:
+        """Slots that may start at the same second come one by one, as the agents of a run do."""
+        starting: Counter[float] = Counter()
+        for load in loads:
+            for number in range(load.agents):
+                slot = _Slot(load, f"{load.entry}/0.{number}", 0, SessionPlan((), {}), {}, [], {})
+                self._put(load.after_s + starting[load.after_s] * self._bounds.apart_s, slot, START)
+                starting[load.after_s] += 1
+                self._agents += 1
+
+    def _put(self, at_s: float, slot: _Slot, number: int) -> None:
+        self._serial += 1
+        heapq.heappush(self._events, (at_s, self._serial, slot, number))
+
+    def _begin(self, slot: _Slot, at_s: float) -> None:
+        left = self._most_turns - len(self._turns)
+        plan = dry_run(slot.load, self._agent(slot), self._terms, self._duration_s - at_s, left)
+        if plan.fault is not None:
+            self._faults[plan.fault] = None
+        slot.plan, slot.ends = plan, {START: at_s}
+        slot.missing = [len(turn.waits) for turn in plan.turns]
+        slot.followers = {}
+        for number, turn in enumerate(plan.turns):
+            for earlier in turn.waits:
+                slot.followers.setdefault(earlier, []).append(number)
+        self._ended(slot, START)
+
+    def _agent(self, slot: _Slot) -> Agent:
+        """The very agent of the run, so that what it draws is what it will draw."""
+        profile = slot.load.profile
+        return Agent(
+            slot.name,
+            f"{slot.name}#{slot.done}",
+            f"{self._terms.seed} {slot.name} {slot.done}",
+            preamble_tokens=float(profile.system_tokens + profile.tool_tokens),
+        )
+
+    def _turn(self, slot: _Slot, number: int, at_s: float) -> None:
+        turn, key = slot.plan.turns[number], preambles.key(slot.load.profile, self._terms.scale)
+        cached = turn.kept_tokens
+        if cached is None:
+            is_there = self._preambles_s.get(key, inf) < at_s
+            cached = round(self._terms.preamble_tokens(slot.load.profile)) if is_there else 0
+        cached = min(cached, turn.prompt_tokens - 1)
+        self._server_free_s = read_s = max(at_s, self._server_free_s) + self._prefill_s(turn, cached)
+        self._preambles_s.setdefault(key, read_s)
+        end_s = read_s + turn.answer_tokens / (self._speed.decode_tok_s or inf)
+        if turn.leaves_after_s is not None:
+            end_s = min(end_s, at_s + turn.leaves_after_s)
+        self._turns.append(TimedTurn(slot.load.entry, turn, cached, at_s, end_s))
+        slot.ends[number] = end_s
+        self._last_s = max(self._last_s, end_s)
+        self._ended(slot, number)
+
+    def _prefill_s(self, turn: PlannedTurn, cached: int) -> float:
+        curve = self._speed.prefill
+        return 0.0 if curve is None else curve.seconds(cached, turn.prompt_tokens - cached)
+
+    def _ended(self, slot: _Slot, number: int) -> None:
+        """Starts what waited for this turn alone, or ends the session."""
+        for follower in slot.followers.get(number, ()):
+            slot.missing[follower] -= 1
+            if slot.missing[follower] == 0:
+                self._put(_ready_s(slot.plan.turns[follower].waits, slot), slot, follower)
+        if len(slot.ends) > len(slot.plan.turns):  # the start is one of them
+            self._session_over(slot)
+
+    def _session_over(self, slot: _Slot) -> None:
+        plan = slot.plan
+        slot.done += 1
+        if plan.fault is not None:
+            return
+        if plan.is_cut and len(self._turns) < self._most_turns:
+            self._by_time = self._by_time or self._duration_s < inf
+            self._is_cut = self._is_cut or self._duration_s == inf
+        if plan.is_cut:
+            return
+        over_s = _ready_s(plan.ends, slot) + (0.0 if plan.turns else _EMPTY_SESSION_S)
+        if slot.done == self._bounds.sessions:
+            self._last_s = max(self._last_s, over_s)  # a slot rests to the end of its session
+        else:
+            self._put(over_s, slot, START)
+
+
+def _ready_s(waits: Waits, slot: _Slot) -> float:
+    return max(slot.ends[number] + wait_s for number, wait_s in waits.items())

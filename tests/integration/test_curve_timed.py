@@ -1,0 +1,170 @@
+"""Prompts timed on a replay server, whose times are known, and on a real one, whose cache must stay cold.
+
+No gevent here: the transport is the standard library's client, which Locust patches in a run.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from locust_agents import last_curve
+from locust_agents.cluster import supervisor, tiny_model
+from locust_agents.cluster.launch_spec import LaunchSpec
+from locust_agents.cluster.replay import ReplayServer, Script, chat_stream
+from locust_agents.cluster.supervisor import Cluster
+from locust_agents.locustfiles import calibration, curve
+from locust_agents.locustfiles.transport import Target, resolve
+from locust_agents.plan import MODEL
+from locust_agents.plugins import registry
+from locust_agents.prefill_curve import Curve, Speed, through
+from locust_agents.sizing import Calibration
+
+EXACT = Calibration("", measured=True)
+Notes = list[tuple[str, Mapping[str, Any]]]
+
+
+def answer(tokens: int, prefill_s: float, headers_s: float = 0.0, cached: int = 0) -> Script:
+    """One token of an answer to a prompt of so many tokens, as mlx_lm.server times it."""
+    end_s = headers_s + prefill_s
+    step = (tokens - cached, tokens - cached, end_s - 0.01)
+    usage = (tokens, cached, 1)
+    return chat_stream(["a"], end_s, 0, headers_s=headers_s, prefill=[step], usage=usage, finish="length")
+
+
+REFUSED = Script(((0.0, b'{"error": "too long"}'),), status=404, headers={"Content-Type": "application/json"})
+LONG_S, SHORT_S = 1.2, 0.2  # above and below what is timed twice
+
+
+def timed(*scripts: Script, sizes: tuple[int, ...], **more: Any) -> tuple[Curve | None, Notes, list[bytes]]:
+    notes: Notes = []
+    with ReplayServer(scripts) as server:
+        found = curve.measure(resolve(server.url), MODEL, sizes, EXACT, lambda *note: notes.append(note), **more)
+        return found, notes, [request.body for request in server.requests()]
+
+
+def words(body: bytes) -> str:
+    (message,) = json.loads(body)["messages"]
+    return str(message["content"])
+
+
+def test_prefill_is_from_headers_to_the_first_token_of_what_was_computed() -> None:
+    made, notes, bodies = timed(answer(1000, LONG_S, headers_s=0.6, cached=40), sizes=(900,))
+    assert made is not None
+    ((tokens, took_s),) = made.points
+    assert tokens == 960
+    assert took_s == pytest.approx(LONG_S, abs=0.3)
+    assert [event for event, _ in notes] == ["timing"]
+    assert json.loads(bodies[0])["max_tokens"] == 1
+    assert (json.loads(bodies[0])["stream"], json.loads(bodies[0])["model"]) == (True, MODEL)
+    assert len(words(bodies[0])) * EXACT.tokens_per_char == pytest.approx(900 - 9, abs=5)
+
+
+def test_a_short_prompt_is_timed_twice_and_the_shorter_counts() -> None:
+    made, _, bodies = timed(answer(100, 0.6), answer(101, SHORT_S), answer(9, 9), sizes=(100,))
+    assert made is not None
+    assert [tokens for tokens, _ in made.points] == [101]
+    assert len(bodies) == 2
+
+
+def test_no_two_prompts_begin_alike() -> None:
+    _, _, bodies = timed(answer(100, SHORT_S), sizes=(100, 200, 300))
+    openings = [words(body)[:20] for body in bodies]
+    assert len(openings) == len(set(openings)) == 6
+
+
+def test_sizes_go_up_and_what_would_take_too_long_is_made_smaller() -> None:
+    made, notes, _ = timed(answer(1000, LONG_S), answer(2500, LONG_S), sizes=(9_000_000, 1000), budget_s=LONG_S + 2.0)
+    asked = [fields["wanted_tokens"] for _, fields in notes]
+    assert asked[0] == 1000
+    assert 1200 < asked[1] < 2500
+    assert made is not None
+    assert len(made.points) == 2
+
+
+@pytest.mark.parametrize("budget_s", [0.1, 2.05 * LONG_S])
+def test_a_size_that_the_budget_makes_like_the_one_before_is_left_out(budget_s: float) -> None:
+    made, notes, _ = timed(answer(1000, LONG_S), sizes=(1000, 2000), budget_s=budget_s)
+    assert [fields["wanted_tokens"] for _, fields in notes] == [1000]
+    assert made is not None
+
+
+# remark, scripts, points
+FAILING: list[tuple[str, tuple[Script, ...], int]] = [
+    ("a prompt that is refused", (answer(100, LONG_S), REFUSED), 1),
+    ("all are refused", (REFUSED,), 0),
+    ("the server closes at once", (Script((), framing="raw"),), 0),
+    ("HTML", (Script(((0.0, b"<html>"),)),), 0),
+]
+
+
+@pytest.mark.parametrize(("scripts", "points"), [pytest.param(*row[1:], id=row[0]) for row in FAILING])
+def test_what_fails_is_noted_and_never_raised(scripts: tuple[Script, ...], points: int) -> None:
+    made, notes, _ = timed(*scripts, sizes=(100, 200))
+    assert (0 if made is None else len(made.points)) == points
+    assert len([fields for _, fields in notes if fields["error"]]) == 2 - points
+    json.dumps(notes)
+
+
+@pytest.mark.parametrize(("usage", "tokens"), [((1000, 40, 1), 960), (None, 700)])
+def test_without_comments_usage_counts_and_else_the_wanted_size(
+    usage: tuple[int, int, int] | None, tokens: int
+) -> None:
+    made, _, _ = timed(chat_stream(["a"], LONG_S, 0, usage=usage, finish="length"), sizes=(700,))
+    assert made is not None
+    assert made.points[0][0] == tokens
+
+
+def test_speed_is_noted_so_that_a_later_check_finds_it() -> None:
+    notes: Notes = []
+    said: list[str] = []
+    decoded = chat_stream([*"abcdefghij"], 0.1, 0.1, usage=(60, 0, 10), finish="length")
+    with ReplayServer([answer(500, LONG_S), decoded]) as server:
+        headers = {"Authorization": "Bearer x"}
+        found = curve.speed(
+            resolve(server.url), MODEL, (500,), EXACT, lambda *note: notes.append(note), headers, said.append
+        )
+        assert {request.headers.get("authorization") for request in server.requests()} == {"Bearer x"}
+    assert found.decode_tok_s == pytest.approx(10, rel=0.3)
+    event, fields = notes[-1]
+    assert event == last_curve.EVENT
+    assert found == Speed(through([(tokens, took_s) for tokens, took_s in fields["points"]]), fields["decode_tok_s"])
+    assert said[0] == "timing a prompt of 500 tokens"
+    assert said[-1].startswith("prefill timed: 500 tokens 1.")
+
+
+def test_nothing_is_noted_of_a_server_that_answers_nothing() -> None:
+    notes: Notes = []
+    with ReplayServer([REFUSED]) as server:
+        target = resolve(server.url)
+        assert curve.speed(target, MODEL, (500,), EXACT, lambda *note: notes.append(note)) == Speed()
+    assert [event for event, _ in notes] == ["timing"]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    spec = LaunchSpec("tiny", options={"prefill-step-size": 256}, ready_s=60.0, gives_way=True)
+    folder = tmp_path_factory.mktemp("timed")
+    made = supervisor.start(spec, tiny_model.ensure("tiny", print), folder, lambda _: None, lambda *_: None)
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
+def asked_for(target: Target, calibrated: Calibration) -> Notes:
+    notes: Notes = []
+    made = curve.measure(target, MODEL, (300, 900, 2400), calibrated, lambda *note: notes.append(note))
+    assert made is not None
+    return notes
+
+
+def test_a_real_server_computes_every_prompt_whole_at_its_size(cluster: Cluster) -> None:
+    target, profiles = resolve(cluster.url), [(registry.profile("opencode"), 0.05)]
+    calibrated = calibration.measure(target, MODEL, profiles, "", lambda *_: None)
+    for _ in range(2):  # a second run on the same server, its cache kept, times the same
+        timings = [fields for _, fields in asked_for(target, calibrated)]
+        assert {fields["outcome"] for fields in timings} == {"ok"}
+        for fields in timings:
+            assert fields["computed_tokens"] == pytest.approx(fields["wanted_tokens"], rel=0.02, abs=12)

@@ -1,0 +1,353 @@
+"""The transport against a replay server: every way to end has its outcome, and its stamps are of the right event.
+
+Run by test_transport in a process that gevent has patched, as Locust patches that of a run.
+"""
+
+import socket
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, suppress
+from dataclasses import replace
+from time import perf_counter
+
+import pytest
+
+from locust_agents.cluster.replay import STAMP, ReplayServer, Script, chat_stream
+from locust_agents.locustfiles.transport import Exchange, perform, resolve
+from locust_agents.outcome import Outcome, classify
+from locust_agents.patience import Leave, Patience, Timeouts
+
+EVENT = b'data: {"choices": [{"delta": {"content": "a"}}]}\n\n'
+FINISH = b'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\n\n'
+DONE = b"data: [DONE]\n\n"
+COMMENT = b": keepalive 10/20\n\n"
+GAP_S = 0.3  # between events whose order is to be told apart; half of it is the tolerance
+
+QUICK = Timeouts(connect_s=5.0, headers_s=0.4, first_token_s=0.4, silence_s=0.4)
+SLOW = Timeouts(connect_s=5.0, headers_s=20.0, first_token_s=20.0, silence_s=20.0)
+PATIENT = Patience(SLOW)
+
+
+def body(*sends: bytes, status: int = 200, kind: str = "text/event-stream", **more: object) -> Script:
+    return Script(tuple((0.0, data) for data in sends), status, {"Content-Type": kind}, **more)  # type: ignore[arg-type]
+
+
+def comments(until_s: float, *then: bytes) -> Script:
+    times = [count / 10 for count in range(round(until_s * 10))]
+    return Script((*((at_s, COMMENT) for at_s in times), *((until_s, data) for data in then)))
+
+
+OK = chat_stream(["a", "b"], 0.05, 0.01, usage=(30, 10, 2))
+BIG = b'data: {"choices": [{"delta": {"content": "%b"}}]}\n\n' % (b"x" * 1_000_000)
+HTML = b"<html>\n\n<body>\n\ndata about nothing\n\n</body></html>\n"
+
+# name (it is the path too), script, patience, outcome, a word of its error
+CASES: list[tuple[str, Script, Patience, Outcome, str]] = [
+    ("ok-until-close", OK, PATIENT, Outcome.OK, ""),
+    ("ok-chunked", replace(OK, framing="chunked"), PATIENT, Outcome.OK, ""),
+    ("ok-with-a-length", replace(OK, framing="length"), PATIENT, Outcome.OK, ""),
+    ("ok-that-hangs-after-done", replace(OK, ending="hang"), PATIENT, Outcome.OK, ""),
+    ("ok-reset-after-done", body(EVENT, FINISH, DONE, ending="reset"), PATIENT, Outcome.OK, ""),
+    ("crlf", body(*(data.replace(b"\n", b"\r\n") for data in (EVENT, FINISH, DONE))), PATIENT, Outcome.OK, ""),
+    ("cr", body(*(data.replace(b"\n", b"\r") for data in (EVENT, FINISH, DONE))), PATIENT, Outcome.OK, ""),
+    ("a-megabyte", body(BIG, FINISH, DONE), PATIENT, Outcome.OK, ""),
+    ("a-megabyte-in-chunks", body(BIG, FINISH, DONE, framing="chunked"), PATIENT, Outcome.OK, ""),
+    ("reset-before-headers", Script((), framing="raw", ending="reset"), PATIENT, Outcome.RESET, "reset"),
+    ("closed-before-headers", Script((), framing="raw"), PATIENT, Outcome.RESET, "without response"),
+    (
+        "half-a-header",
+        Script(((0.0, b"HTTP/1.0 200 OK\r\nX: "),), framing="raw"),
+        PATIENT,
+        Outcome.EMPTY_STREAM,
+        "event",
+    ),
+    ("reset-in-mid-stream", Script(((0.0, EVENT), (0.1, b"")), ending="reset"), PATIENT, Outcome.RESET, "reset"),
+    ("no-http", Script(((0.0, b"SSH-2.0-OpenSSH_9.9\r\n"),), framing="raw"), PATIENT, Outcome.BAD_PROTOCOL, "not HTTP"),
+    ("404-json", body(b'{"error": "no model"}', status=404), PATIENT, Outcome.HTTP_ERROR, "no model"),
+    ("503-html", body(HTML, status=503, kind="text/html"), PATIENT, Outcome.HTTP_ERROR, "503"),
+    ("500-nothing", body(status=500), PATIENT, Outcome.HTTP_ERROR, "500"),
+    ("302-elsewhere", body(status=302), PATIENT, Outcome.HTTP_ERROR, "302"),
+    ("503-that-hangs", body(b"busy", status=503, ending="hang"), Patience(QUICK), Outcome.HTTP_ERROR, ""),
+    ("an-error-event", body(EVENT, b'data: {"error": "gone"}\n\n'), PATIENT, Outcome.ERROR_IN_STREAM, "gone"),
+    ("an-event-named-error", body(b"event: error\ndata: oh\n\n"), PATIENT, Outcome.ERROR_IN_STREAM, "oh"),
+    ("json-error-with-200", body(b'{"error": {"message": "full"}}'), PATIENT, Outcome.ERROR_IN_STREAM, "full"),
+    ("no-headers", Script((), framing="raw", ending="hang"), Patience(QUICK), Outcome.FIRST_TOKEN_TIMEOUT, "0.4 s"),
+    ("no-token", body(ending="hang"), Patience(QUICK), Outcome.FIRST_TOKEN_TIMEOUT, "0.4 s"),
+    ("stall", body(EVENT, ending="hang"), Patience(QUICK), Outcome.STALLED, "0.4 s"),
+    ("stall-with-comments", Script(((0.0, EVENT), *comments(1.0).sends)), Patience(QUICK), Outcome.STALLED, "0.4 s"),
+    ("only-comments", comments(1.0, EVENT, FINISH, DONE), Patience(QUICK), Outcome.FIRST_TOKEN_TIMEOUT, "0.4 s"),
+    ("comments-that-count", comments(1.0, EVENT, FINISH, DONE), Patience(QUICK, True), Outcome.OK, ""),
+    (
+        "comments-that-cease",
+        replace(comments(0.5), ending="hang"),
+        Patience(QUICK, True),
+        Outcome.FIRST_TOKEN_TIMEOUT,
+        "0.4 s",
+    ),
+    (
+        "no-end",
+        Script(tuple((count / 10, EVENT) for count in range(12))),
+        Patience(replace(SLOW, turn_s=0.4)),
+        Outcome.TURN_TIMEOUT,
+        "0.4 s",
+    ),
+    ("html-with-200", body(HTML, kind="text/html"), PATIENT, Outcome.BAD_PROTOCOL, "no event stream"),
+    ("json-with-200", body(b'{"id": 1}'), PATIENT, Outcome.BAD_PROTOCOL, "no event stream"),
+    (
+        "bad-utf-8",
+        body(b'data: {"choices": [{"delta": {"content": "\xff\xfe"}}]}\n\n'),
+        PATIENT,
+        Outcome.BAD_PROTOCOL,
+        "",
+    ),
+    ("bad-utf-8-lines", body(b"event: x\ndata: \xff\xfe\n\n"), PATIENT, Outcome.BAD_PROTOCOL, ""),
+    ("no-json", body(b"data: {half\n\n"), PATIENT, Outcome.BAD_PROTOCOL, "not JSON"),
+    ("another-api", body(b'data: {"type": "ping"}\n\n'), PATIENT, Outcome.BAD_PROTOCOL, "unknown form"),
+    ("empty-with-200", body(), PATIENT, Outcome.EMPTY_STREAM, "not one event"),
+    ("empty-in-chunks", body(framing="chunked"), PATIENT, Outcome.EMPTY_STREAM, "not one event"),
+    ("comments-alone", body(COMMENT), PATIENT, Outcome.EMPTY_STREAM, "not one event"),
+    ("half-an-event", body(EVENT, EVENT[:20]), PATIENT, Outcome.TRUNCATED, "finish_reason"),
+    ("no-finish-reason", body(EVENT, DONE), PATIENT, Outcome.TRUNCATED, "finish_reason"),
+    ("no-done", body(EVENT, FINISH), PATIENT, Outcome.TRUNCATED, "[DONE]"),
+    ("half-a-chunk", body(EVENT, EVENT, framing="chunked", ending="cut"), PATIENT, Outcome.TRUNCATED, "finish_reason"),
+    ("no-answer", chat_stream([], 0.0, 0.0, reasoning=["hm"]), PATIENT, Outcome.NO_ANSWER, "neither"),
+    ("a-lost-call", chat_stream(["a"], 0.0, 0.0, finish="tool_calls"), PATIENT, Outcome.TOOL_CALL_LOST, "no call"),
+    ("left-after-seconds", body(EVENT, ending="hang"), Patience(SLOW, leave=Leave(0.3)), Outcome.ABANDONED, "planned"),
+    (
+        "left-before-headers",
+        Script((), framing="raw", ending="hang"),
+        Patience(SLOW, leave=Leave(0.3)),
+        Outcome.ABANDONED,
+        "",
+    ),
+    (
+        "left-after-chunks",
+        body(*[EVENT] * 5, ending="hang"),
+        Patience(SLOW, leave=Leave(None, 3)),
+        Outcome.ABANDONED,
+        "",
+    ),
+]
+
+
+def ask(url: str, patience: Patience, sent: bytes = b"{}") -> tuple[Exchange, Outcome, str | None]:
+    exchange = Exchange(perf_counter())
+    perform(exchange, resolve(url), {"X-Who": "me"}, sent, patience, lambda _: None)
+    return exchange, *classify(exchange.ending, exchange.http_status, exchange.answer)
+
+
+Asked = tuple[Exchange, Outcome, str | None]
+
+
+@pytest.fixture(scope="module")
+def asked() -> Iterator[dict[str, Asked]]:
+    """Every case asked at once, since most of them only wait."""
+    scripts = [replace(script, path=f"/{name}/v1/chat/completions") for name, script, *_ in CASES]
+    with ReplayServer(scripts) as server, ThreadPoolExecutor(16) as pool:
+        running = {name: pool.submit(ask, f"{server.url}/{name}", patience) for name, _, patience, *_ in CASES}
+        yield {name: future.result() for name, future in running.items()}
+
+
+@pytest.mark.parametrize(("name", "outcome", "words"), [pytest.param(*row[::3], row[4], id=row[0]) for row in CASES])
+def test_outcome(asked: dict[str, Asked], name: str, outcome: Outcome, words: str) -> None:
+    _, got, error = asked[name]
+    assert got is outcome, error
+    assert (error is None) == (outcome is Outcome.OK)
+    assert words in (error or "")
+    assert len(error or "") < 300
+
+
+@pytest.mark.parametrize("name", [row[0] for row in CASES])
+def test_what_did_not_happen_is_unknown_and_what_did_is_in_order(asked: dict[str, Asked], name: str) -> None:
+    exchange, outcome, _ = asked[name]
+    answer = exchange.answer
+    stamps = [exchange.connect_s, exchange.sent_s, exchange.headers_s, answer.first_token_s, answer.last_token_s]
+    known = [stamp for stamp in stamps if stamp is not None]
+    assert known == stamps[: len(known)], "something is known though what comes before it is not"
+    assert known == sorted(known)
+    assert (exchange.http_status is None) == (exchange.headers_s is None)
+    assert (answer.first_token_s is None) == (answer.chunks == 0)
+    assert exchange.request_bytes == 2
+    if outcome is Outcome.OK:
+        assert len(known) == len(stamps)
+
+
+def test_every_outcome_is_met_here_or_made_elsewhere() -> None:
+    elsewhere = {Outcome.CUT, Outcome.CAPPED, Outcome.REFUSED, Outcome.CONNECT_TIMEOUT}
+    assert {outcome for _, _, _, outcome, _ in CASES} | elsewhere == set(Outcome)
+
+
+def test_the_whole_megabyte_is_read(asked: dict[str, Asked]) -> None:
+    for name in ("a-megabyte", "a-megabyte-in-chunks"):
+        assert "".join(asked[name][0].answer.content) == "x" * 1_000_000
+
+
+def test_what_is_left_behind_when_the_behaviour_leaves(asked: dict[str, Asked]) -> None:
+    assert asked["left-after-chunks"][0].answer.chunks >= 3
+    assert asked["left-after-seconds"][0].answer.content == ["a"]
+
+
+def test_nobody_listens() -> None:
+    with ReplayServer([OK]) as server:
+        url = server.url
+    exchange, outcome, error = ask(url, PATIENT)
+    assert (outcome, exchange.connect_s, exchange.request_bytes) == (Outcome.REFUSED, None, 0)
+    assert "refused" in (error or "")
+
+
+def test_nobody_takes_the_connection() -> None:
+    """A backlog that is full: the kernel answers nothing, as a machine that sleeps does."""
+    with ExitStack() as stack:
+        listener = stack.enter_context(closing(socket.create_server(("127.0.0.1", 0), backlog=0)))
+        for _ in range(3):
+            waiting = stack.enter_context(closing(socket.socket()))
+            waiting.setblocking(False)
+            with suppress(BlockingIOError):
+                waiting.connect(listener.getsockname())
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        exchange, outcome, error = ask(url, Patience(replace(SLOW, connect_s=0.3)))
+    assert (outcome, exchange.connect_s) == (Outcome.CONNECT_TIMEOUT, None)
+    assert "0.3 s" in (error or "")
+
+
+def test_a_refusal_that_does_not_wait_for_the_prompt_is_read() -> None:
+    refusal = body(b'{"error": "too large"}', status=413, read_body=False)
+    with ReplayServer([refusal]) as server:
+        exchange, outcome, error = ask(server.url, PATIENT)
+    assert (outcome, exchange.http_status) == (Outcome.HTTP_ERROR, 413)
+    assert "too large" in (error or "")
+
+
+def test_a_server_that_never_reads_a_large_prompt_is_given_up() -> None:
+    with ReplayServer([Script((), framing="raw", ending="hang", read_body=False)]) as server:
+        exchange, outcome, _ = ask(server.url, Patience(QUICK), b"x" * 30_000_000)
+    assert (outcome, exchange.sent_s) == (Outcome.FIRST_TOKEN_TIMEOUT, None)
+
+
+@pytest.mark.parametrize("limit", ["headers_s", "first_token_s"])
+def test_the_words_name_the_limit_that_passed(limit: str) -> None:
+    with ReplayServer([Script((), framing="raw", ending="hang")]) as server:
+        _, outcome, error = ask(server.url, Patience(replace(SLOW, **{limit: 0.3})))
+    assert outcome is Outcome.FIRST_TOKEN_TIMEOUT
+    assert "0.3 s" in (error or "")
+
+
+# What a model that repeats itself, or a hostile server, may send.
+DEEP: list[tuple[str, bytes]] = [
+    ("an event", b'data: {"choices": %b}\n\n' % (b"[" * 100_000)),
+    ("a body", b"[" * 100_000),
+]
+
+
+@pytest.mark.parametrize("sent", [pytest.param(row[1], id=row[0]) for row in DEEP])
+def test_json_that_is_nested_too_deeply_is_an_outcome(sent: bytes) -> None:
+    with ReplayServer([body(sent)]) as server:
+        assert ask(server.url, PATIENT)[1] is Outcome.BAD_PROTOCOL
+
+
+# -- what goes out
+
+
+def test_one_post_with_the_bytes_as_they_are() -> None:
+    with ReplayServer([replace(OK, path="/v1/chat/completions")]) as server:
+        exchange, outcome, _ = ask(server.url, PATIENT, '{"text": "naïve"}'.encode())
+    (request,) = server.requests()
+    assert outcome is Outcome.OK
+    assert (request.method, request.path) == ("POST", "/v1/chat/completions")
+    assert request.body == '{"text": "naïve"}'.encode()
+    assert request.headers["content-type"] == "application/json"
+    assert request.headers["x-who"] == "me"
+    assert exchange.request_bytes == len(request.body)
+
+
+# base address, path asked for
+PATHS = [("", "/v1/chat/completions"), ("/", "/v1/chat/completions"), ("/proxy/mlx", "/proxy/mlx/v1/chat/completions")]
+
+
+@pytest.mark.parametrize(("below", "path"), PATHS)
+def test_the_path_below_the_base(below: str, path: str) -> None:
+    assert resolve(f"http://127.0.0.1:1{below}").path == path
+
+
+def test_a_name_is_resolved_to_ipv4_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a machine that has both, mlx_lm.server listens on IPv4 alone."""
+    six = (socket.AF_INET6, socket.SOCK_STREAM, 6, "", ("::1", 8080, 0, 0))
+    four = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 8080))
+    for found in ([six, four], [four, six]):
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, found=found, **__: found)
+        target = resolve("http://mac1:8080")
+        assert (target.family, target.address) == (socket.AF_INET, ("127.0.0.1", 8080))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [six])
+    assert resolve("http://mac1:8080").address == ("::1", 8080)
+
+
+# -- when it came: the stamps against the server's own, which are of the same clock
+
+
+def token(field: str) -> bytes:
+    text = {"content": f'"{STAMP}"', "reasoning": f'"{STAMP}"'}.get(field, f'[{{"function": {{"name": "{STAMP}"}}}}]')
+    return b'data: {"choices": [{"delta": {"%b": %b}}]}\n\n' % (field.encode(), text.encode())
+
+
+EVENTS = (
+    b'data: {"choices": [{"delta": {"role": "assistant", "content": ""}}]}\n\n',
+    b": keepalive 10/20\n\n",
+    b": keepalive 20/20\n\n",
+    b'data: {"choices": [{"delta": {}}]}\n\n',
+    token("reasoning"),
+    token("content"),
+    token("content"),
+    token("tool_calls"),
+    FINISH,
+    DONE,
+)
+STAMPED = Script(tuple((GAP_S * place, event) for place, event in enumerate(EVENTS)))
+
+
+@pytest.fixture(scope="module")
+def stamped() -> dict[str, tuple[Exchange, list[float]]]:
+    """For each framing, an exchange and the server's second of every token, as seconds from the exchange's start."""
+    scripts = [replace(STAMPED, framing=framing, path=f"/{framing}/v1/chat/completions") for framing in FRAMINGS]  # type: ignore[arg-type]
+    with ReplayServer(scripts, stamp=True) as server, ThreadPoolExecutor(len(FRAMINGS)) as pool:
+        running = {framing: pool.submit(ask, f"{server.url}/{framing}", PATIENT) for framing in FRAMINGS}
+        done = {framing: future.result()[0] for framing, future in running.items()}
+    return {framing: (exchange, server_s(exchange)) for framing, exchange in done.items()}
+
+
+FRAMINGS = ("until_close", "chunked", "length")
+
+
+def server_s(exchange: Exchange) -> list[float]:
+    answer = exchange.answer
+    texts = [*answer.reasoning, *answer.content, *(call.name for call in answer.tool_calls.values())]
+    return [int(text) / 1e9 - exchange.started for text in texts]
+
+
+def is_event(client_s: float | None, sent_s: float) -> bool:
+    """Nearer to this event than to the one before or behind it."""
+    return client_s is not None and abs(client_s - sent_s) < GAP_S / 2
+
+
+@pytest.mark.parametrize("framing", FRAMINGS)
+def test_each_stamp_is_of_the_right_event(stamped: dict[str, tuple[Exchange, list[float]]], framing: str) -> None:
+    exchange, (reasoning_s, content_s, second_s, call_s) = stamped[framing]
+    answer = exchange.answer
+    assert is_event(answer.first_token_s, reasoning_s)
+    assert answer.first_channel == "reasoning"
+    assert is_event(answer.first_answer_s, content_s)
+    assert is_event(answer.last_token_s, call_s)
+    assert is_event(answer.prefill_end_s, reasoning_s - 2 * GAP_S)
+    assert is_event(answer.first_progress_s, reasoning_s - 3 * GAP_S)
+    assert is_event(exchange.headers_s, reasoning_s - 4 * GAP_S)
+    assert is_event(answer.stall_s, GAP_S)
+    assert is_event(answer.tool_silence_s, call_s - second_s)
+    assert sum(answer.itl_hist.values()) == 2
+    assert answer.chunks == 4
+
+
+@pytest.mark.parametrize("framing", FRAMINGS)
+def test_no_token_is_read_before_it_was_sent(stamped: dict[str, tuple[Exchange, list[float]]], framing: str) -> None:
+    exchange, sent_s = stamped[framing]
+    answer = exchange.answer
+    assert (answer.first_token_s or 0) >= sent_s[0]
+    assert (answer.last_token_s or 0) >= sent_s[-1]
