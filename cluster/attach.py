@@ -3,6 +3,7 @@
 import errno
 import socket
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 from locust_agents.cluster.crew import ProcessRecord
@@ -15,14 +16,19 @@ _PASTED = ("/chat/completions", "/v1")
 class Attached:
     """A server that somebody else started: nothing here ever stops or loads it."""
 
-    def __init__(self, url: str, epoch: int = 1) -> None:
+    def __init__(self, url: str, epoch: int = 1, log: Path | None = None) -> None:
         self.url = url
+        self._log = log
         self.epoch = epoch
         self.culprit: int | None = None
 
     def failure(self) -> str | None:
         """None: its processes are not ours to see."""
         return None
+
+    def logs(self) -> dict[int, Path]:
+        """Rank 0's log, where it was named."""
+        return {} if self._log is None else {0: self._log}
 
     def processes(self) -> list[ProcessRecord]:
         """None of them is ours."""
@@ -51,7 +57,11 @@ def base_url(text: str) -> str:
 
 
 def attach(
-    url: str, say: Callable[[str], None], note: Callable[[str, Mapping[str, object]], None], timeout_s: float = 10.0
+    url: str,
+    say: Callable[[str], None],
+    note: Callable[[str, Mapping[str, object]], None],
+    timeout_s: float = 10.0,
+    log: Path | None = None,
 ) -> Attached:
     """Makes sure that somebody accepts connections there, and sends nothing; raises ClusterError or ScenarioError."""
     base = base_url(url)
@@ -63,7 +73,7 @@ def attach(
     except OSError as error:
         raise ClusterError(_advice(error, host, port, timeout_s)) from error
     note("attach", {"url": base})
-    return Attached(base)
+    return Attached(base, log=log)
 
 
 def _split(text: str) -> SplitResult:

@@ -60,6 +60,10 @@ class Cluster:
         """Guardian, launcher and the ranks, those that have ended too."""
         return self._crew.records()
 
+    def logs(self) -> dict[int, Path]:
+        """The logs that are on this machine, by rank."""
+        return {rank: self.log_path(rank) for rank in range(self._ranks)}
+
     def log_path(self, rank: int | None) -> Path:
         """The log of a rank or, for None, of the launcher."""
         return self._folder / "launcher.log" if rank is None else logs.rank_log(self._folder, rank)

@@ -1,10 +1,11 @@
 """The server behind a run: launched from the scenario, or attached to, and the one way to stop it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from locust_agents.cluster import attach, launching, supervisor
+from locust_agents.cluster.crew import ProcessRecord
 from locust_agents.scenarios.model import Scenario
 
 Say = Callable[[str], None]
@@ -21,6 +22,12 @@ class Backend(Protocol):
     def failure(self) -> str | None:
         """What ended it, None while it lives."""
 
+    def logs(self) -> Mapping[int, Path]:
+        """The logs that can be read here, by rank."""
+
+    def processes(self) -> Sequence[ProcessRecord]:
+        """What of it is ours."""
+
     def log_tail(self, rank: int | None) -> tuple[str, ...]:
         """The last lines of a rank's log, or of the launcher's for None."""
 
@@ -32,7 +39,8 @@ def start(scenario: Scenario, folder: Path, say: Say, note: Note, epoch: int = 1
     """Launches or attaches; raises ClusterError, or ScenarioError for an address that is none."""
     server = scenario.server
     if server.attach is not None:
-        return attach.attach(server.attach.url, say, note)
+        log = None if server.attach.log is None else Path(server.attach.log).expanduser()
+        return attach.attach(server.attach.url, say, note, log=log)
     assert server.launch is not None
     made = launching.launchable(scenario, server.launch, say)
     for warning in made.warnings:

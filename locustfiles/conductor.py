@@ -16,6 +16,8 @@ from locust.runners import STATE_RUNNING, MasterRunner, Runner
 
 from locust_agents import plan, preambles, records, run_folder, summary, verdict
 from locust_agents.cluster import attach_headers, manners
+from locust_agents.cluster.guard import Guard
+from locust_agents.cluster.vitals import Vitals, hosts_of
 from locust_agents.errors import ClusterError, LocustAgentsError, ScenarioError
 from locust_agents.locustfiles import backend, calibration, faults, relay
 from locust_agents.locustfiles.backend import Backend
@@ -55,6 +57,8 @@ class Conductor:
         self.records: list[TurnRecord] = []
         self.summary: Summary | None = None
         self.receiver: relay.Receiver | None = None
+        self.vitals: Vitals | None = None
+        self.untrusted: str | None = None
         self.running: Scenario | None = None
         self._started: float | None = None
         self._drained: float | None = None
@@ -68,7 +72,7 @@ class Conductor:
 
     def begin(self) -> None:
         """Everything before the first turn. An error is kept, and ends the run at the shape's next look."""
-        self.error = self.summary = self.swarm = None
+        self.error = self.summary = self.swarm = self.vitals = self.untrusted = None
         self._started = self._drained = None
         self.records, self.plugin_faults = [], []
         try:
@@ -115,6 +119,7 @@ class Conductor:
         self.environment.host = self.server.url  # what the page shows
         self._introduce(scenario, self.server)
         self._launch(self._plan(scenario, self.server, folder), scenario)
+        self.vitals = self._watch_vitals(scenario, folder)
         self._started = perf_counter()
 
     def _watch(self, runner: Runner) -> None:
@@ -146,6 +151,21 @@ class Conductor:
 
     def _is_shared_ok(self) -> bool:
         return self.shared_ok or bool(getattr(self.environment.parsed_options, "shared_ok", False))
+
+    def _watch_vitals(self, scenario: Scenario, folder: RunFolder) -> Vitals:
+        guard = Guard(scenario.guard.swap_growth, scenario.guard.pressure)
+        logs = {} if self.server is None else self.server.logs()
+        return Vitals(lambda: hosts_of(self.server.processes() if self.server else (), {}), logs, guard, folder.note)
+
+    def _look_at_vitals(self, vitals: Vitals, server: Backend) -> bool:
+        """Once a second: what the ranks say and use. True where it ends the run."""
+        finding = vitals.tick()
+        for sentence in finding.news:
+            self.say(sentence)
+        self.untrusted = finding.untrusted or self.untrusted
+        if (what := finding.failure or finding.stop) is not None:
+            self.fail(ClusterError(what, server.log_tail(0)))
+        return self.error is not None
 
     def _plan(self, scenario: Scenario, server: Backend, folder: RunFolder) -> RunPlan:
         runner = self.environment.runner
@@ -207,6 +227,8 @@ class Conductor:
         if self.server is not None and (failure := self.server.failure()) is not None:
             self.fail(ClusterError(failure, self.server.log_tail(self.server.culprit)))
             return True
+        if self.vitals is not None and self.server is not None and self._look_at_vitals(self.vitals, self.server):
+            return True
         if self._drained is None and perf_counter() - self._started >= self.duration_s():
             self.drain()
         late = self._drained is not None and perf_counter() - self._drained >= self.running.drain_s
@@ -252,6 +274,8 @@ class Conductor:
                     gevent.sleep(0.05)
         if self.swarm is not None:
             self.swarm.close()
+        if self.vitals is not None:
+            self.vitals.close()
         if self.folder is not None and self.running is not None:
             self.summary = summary.summarise(self.records, self.running.limits)
             self.folder.write("summary.json", json.dumps(self.as_json(), indent=1))
@@ -273,14 +297,22 @@ class Conductor:
         of_records = verdict.exit_status(self.records, self.summary.judgements if self.summary else ())
         of_workers = any(self.receiver.faults.values()) if self.receiver is not None else False
         of_plugin = 2 if self.plugin_faults or of_workers else 0
-        earned = {130 if self.interrupted else 0, of_error, of_plugin, of_records if not of_error else 0}
+        earned = {
+            4 if self.untrusted else 0,
+            130 if self.interrupted else 0,
+            of_error,
+            of_plugin,
+            of_records if not of_error else 0,
+        }
         return next((status for status in (130, 3, 2, 4, 1) if status in earned), 0)
 
     def as_json(self) -> dict[str, Any]:
         """What summary.json holds: how the run ended, then the figures."""
         figures = {} if self.summary is None else dataclasses.asdict(self.summary)
         error = None if self.error is None else str(self.error)
-        return {"exit_status": self.exit_status(), "error": error, "plugin_faults": self.plugin_faults} | figures
+        ended = {"exit_status": self.exit_status(), "error": error, "plugin_faults": self.plugin_faults}
+        peaks = None if self.vitals is None else dataclasses.asdict(self.vitals.peaks())
+        return ended | {"untrusted": self.untrusted, "vitals": peaks} | figures
 
 
 def of(environment: Environment) -> Conductor:

@@ -4,6 +4,7 @@ import json
 import sys
 
 from locust_agents import cli, headline, table
+from locust_agents.cluster import peaks
 from locust_agents.locustfiles.conductor import Conductor
 
 
@@ -14,12 +15,16 @@ def show(conductor: Conductor, as_json: bool = False) -> None:
         print(json.dumps(conductor.as_json()))
     elif summary is not None and scenario is not None and summary.turns:
         print(table.render(summary, headline.lines(scenario, summary)))
+        for line in () if conductor.vitals is None else peaks.lines(conductor.vitals.peaks()):
+            print(line)
     if summary is not None and conductor.path is not None and not as_json:
         print(f"all of it: {conductor.path}")
     if conductor.interrupted:
         print("interrupted: turns that were open are recorded as cut", file=sys.stderr)
     for fault in sorted(set(conductor.plugin_faults)):
         print(fault, file=sys.stderr)
+    if conductor.untrusted is not None:
+        print(f"not to be trusted: {conductor.untrusted}", file=sys.stderr)
     if conductor.error is not None:
         print(cli.complaint(conductor.error), file=sys.stderr)
     elif status == 3:

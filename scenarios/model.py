@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, model_validator
 
+from locust_agents.cluster import byte_sizes
 from locust_agents.limits import Limit
 from locust_agents.scenarios import units
 from locust_agents.scenarios.places import KeyPath
@@ -150,6 +151,15 @@ class Start(Section):
     apart_s: Seconds = Field(default=1.0, alias="apart")
 
 
+class GuardKeys(Section):
+    """What ends the sending before a host comes to harm: growth of its swap (1 GB = 10^9 bytes), memory pressure."""
+
+    swap_growth: Annotated[int, BeforeValidator(byte_sizes.size), PlainSerializer(lambda size: f"{size}B")] | None = (
+        None
+    )
+    pressure: Literal["warn", "critical"] | None = None
+
+
 class Timeouts(Section):
     """The client's patience; None means what the entry's profile does."""
 
@@ -179,6 +189,7 @@ class Scenario(Section):
     drain_s: Seconds = Field(default=30.0, alias="drain")
     limits: Limits = ()
     timeouts: Timeouts = Timeouts()
+    guard: GuardKeys = GuardKeys()
 
 
 _SECTIONS: Mapping[KeyPath, type[Section]] = {
@@ -190,6 +201,7 @@ _SECTIONS: Mapping[KeyPath, type[Section]] = {
     ("swarm", "*"): Entry,
     ("start",): Start,
     ("timeouts",): Timeouts,
+    ("guard",): GuardKeys,
 }
 
 
