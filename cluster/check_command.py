@@ -1,11 +1,14 @@
 """`locust-agents check`: says what a run would start and send, and what is wrong with it. Starts nothing."""
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from locust_agents.cluster import attach, check_lines, launching
+from locust_agents.cluster import attach, check_lines, launching, probe
 from locust_agents.cluster.address import fixed_ports
+from locust_agents.cluster.launch_spec import LaunchSpec
+from locust_agents.cluster.launching import Launchable
 from locust_agents.plugins import registry
 from locust_agents.scenarios import loader
 from locust_agents.scenarios.loader import read_override
@@ -21,32 +24,56 @@ def main(argv: Sequence[str]) -> int:
         registry.profiles(),
         [read_override(text) for text in options.set],
     )
-    print("\n".join(lines(scenario)))
-    return 0
+    print("\n".join(lines(scenario, is_probed=options.probe)))
+    return _probe(scenario) if options.probe else 0
 
 
-def lines(scenario: Scenario) -> list[str]:
+def lines(scenario: Scenario, is_probed: bool = False) -> list[str]:
     """What is to be seen of a scenario before it runs; raises ScenarioError and ClusterError."""
-    return [f"{scenario.name}: {', '.join(_swarm(scenario))}", *_server(scenario)]
+    return [f"{scenario.name}: {', '.join(_swarm(scenario))}", *_server(scenario, is_probed)]
 
 
 def _swarm(scenario: Scenario) -> list[str]:
     return [f"{entry.agents} {name} ({entry.behaviour}, {entry.profile})" for name, entry in scenario.swarm.items()]
 
 
-def _server(scenario: Scenario) -> list[str]:
+def _server(scenario: Scenario, is_probed: bool) -> list[str]:
     server = scenario.server
     if server.launch is None:
         return [] if server.attach is None else check_lines.attached_lines(attach.base_url(server.attach.url))
-    made = launching.launchable(scenario, server.launch, lambda _: None)
-    ports = launching.chosen_ports(made.spec)
-    is_drawn = fixed_ports(made.spec) is None and made.spec.port is None
-    shown = check_lines.lines(made.spec, made.model, *ports, Path("runs") / "RUN", is_drawn)
+    made = launching.launchable(scenario, server.launch, _to_stderr)
+    shown = check_lines.lines(made.spec, made.model, *_ports(made.spec, is_probed), Path("runs") / "RUN", _drawn(made))
     return [*shown, *(f"warning: {warning}" for warning in made.warnings)]
+
+
+def _ports(spec: LaunchSpec, is_probed: bool) -> tuple[int, int]:
+    """A probe says itself who holds a port, so a port that is taken must not end it."""
+    fixed = fixed_ports(spec)
+    return fixed if is_probed and fixed is not None else launching.chosen_ports(spec)
+
+
+def _drawn(made: Launchable) -> bool:
+    return fixed_ports(made.spec) is None and made.spec.port is None
+
+
+def _probe(scenario: Scenario) -> int:
+    """A line for each host; 3 where one of them needs a person."""
+    if scenario.server.launch is None:
+        print("probe   nothing to ask: the hosts of an attached server are not ours")
+        return 0
+    made = launching.launchable(scenario, scenario.server.launch, _to_stderr)
+    printed, is_ok = probe.probe(made.spec, made.model, _ports(made.spec, True)[0], _to_stderr)
+    print("\n".join(printed))
+    return 0 if is_ok else 3
+
+
+def _to_stderr(text: str) -> None:
+    print(text, file=sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("locust-agents check", description="What a run would start. Starts nothing.")
     parser.add_argument("scenario", nargs="?", default="quickstart", help="a file, or the name of one that ships")
+    parser.add_argument("--probe", action="store_true", help="ask the hosts too: versions, model, memory, ports")
     parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="set a key of the scenario")
     return parser

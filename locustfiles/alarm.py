@@ -14,10 +14,11 @@ _ABSOLUTE = frozenset((Outcome.TURN_TIMEOUT, Outcome.ABANDONED))
 
 
 class TimeUp(Exception):
-    """A deadline passed; carries what that means."""
+    """A deadline passed, or waiting has no sense any more; carries what that means, and why if it was no deadline."""
 
-    def __init__(self, outcome: Outcome) -> None:
+    def __init__(self, outcome: Outcome, why: str | None = None) -> None:
         self.outcome = outcome
+        self.why = why
 
 
 class Alarm:

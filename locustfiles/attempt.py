@@ -33,7 +33,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One request to make. `late_s` is its start minus the intended one."""
+    """One request to make. `late_s` is its start minus the intended one, `unusual` fields that others do not send."""
 
     identity: Identity
     number: int
@@ -41,6 +41,7 @@ class Attempt:
     body: bytes
     headers: Mapping[str, str]
     patience: Patience
+    unusual: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,10 @@ def run(swarm: Swarm, dialogue: Dialogue, attempt: Attempt) -> Result:
     exchange = Exchange(perf_counter())
     watch = _Watch(swarm, dialogue, attempt.identity)
     who = attempt.identity
-    swarm.opened(OpenTurn(who.agent, who.entry, who.kind, dialogue.turns, exchange, gevent.getcurrent()))
+    greenlet = gevent.getcurrent()
+    swarm.opened(
+        OpenTurn(who.agent, who.entry, who.kind, dialogue.turns, exchange, greenlet, who.session, attempt.unusual)
+    )
     result = Result(exchange, Outcome.CUT)
     try:
         perform(exchange, swarm.target, attempt.headers, attempt.body, attempt.patience, watch.notice)

@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import SystemRandom
 from time import perf_counter
@@ -16,13 +16,13 @@ from locust.runners import STATE_RUNNING, MasterRunner, Runner
 
 from locust_agents import plan, preambles, records, run_folder, summary, verdict
 from locust_agents.cluster import attach_headers, manners
-from locust_agents.cluster.guard import Guard
-from locust_agents.cluster.vitals import Vitals, hosts_of
+from locust_agents.cluster.watch_look import OpenLook
 from locust_agents.errors import ClusterError, LocustAgentsError, ScenarioError
 from locust_agents.locustfiles import backend, calibration, faults, relay
 from locust_agents.locustfiles.backend import Backend
 from locust_agents.locustfiles.events import ensure_hooks
 from locust_agents.locustfiles.handwritten import profiles_of, scenario_of
+from locust_agents.locustfiles.lookout import Lookout
 from locust_agents.locustfiles.swarm import Swarm
 from locust_agents.locustfiles.transport import resolve
 from locust_agents.plan import MODEL, RunPlan
@@ -36,6 +36,8 @@ from locust_agents.summary import Summary
 _log = logging.getLogger(__name__)
 # How long the master waits at a stop for what workers still hold.
 _LAST_RECORDS_S = 3.0
+# How long streams of a dead server get to end by themselves.
+_LAST_BYTES_S = 0.5
 
 
 class Conductor:
@@ -57,8 +59,7 @@ class Conductor:
         self.records: list[TurnRecord] = []
         self.summary: Summary | None = None
         self.receiver: relay.Receiver | None = None
-        self.vitals: Vitals | None = None
-        self.untrusted: str | None = None
+        self.lookout: Lookout | None = None
         self.running: Scenario | None = None
         self._started: float | None = None
         self._drained: float | None = None
@@ -72,7 +73,7 @@ class Conductor:
 
     def begin(self) -> None:
         """Everything before the first turn. An error is kept, and ends the run at the shape's next look."""
-        self.error = self.summary = self.swarm = self.vitals = self.untrusted = None
+        self.error = self.summary = self.swarm = self.lookout = None
         self._started = self._drained = None
         self.records, self.plugin_faults = [], []
         try:
@@ -102,6 +103,11 @@ class Conductor:
         if self.swarm is not None:
             self.swarm.slot_finished()
 
+    @property
+    def untrusted(self) -> str | None:
+        """Why the figures cannot be trusted, None where nothing speaks against them."""
+        return None if self.lookout is None else self.lookout.untrusted
+
     def plugin_failed(self, behaviour: str, error: Exception) -> None:
         """A behaviour raised; the run goes on without that agent, and ends with status 2."""
         self.plugin_faults.append(faults.describe(behaviour, error))
@@ -118,8 +124,9 @@ class Conductor:
             self.server = backend.start(scenario, folder.path, self.say, folder.note)
         self.environment.host = self.server.url  # what the page shows
         self._introduce(scenario, self.server)
-        self._launch(self._plan(scenario, self.server, folder), scenario)
-        self.vitals = self._watch_vitals(scenario, folder)
+        made = self._plan(scenario, self.server, folder)
+        self._launch(made, scenario)
+        self.lookout = Lookout(scenario, made, self.server, folder.note, self.say, self._open_turns)
         self._started = perf_counter()
 
     def _watch(self, runner: Runner) -> None:
@@ -152,20 +159,10 @@ class Conductor:
     def _is_shared_ok(self) -> bool:
         return self.shared_ok or bool(getattr(self.environment.parsed_options, "shared_ok", False))
 
-    def _watch_vitals(self, scenario: Scenario, folder: RunFolder) -> Vitals:
-        guard = Guard(scenario.guard.swap_growth, scenario.guard.pressure)
-        logs = {} if self.server is None else self.server.logs()
-        return Vitals(lambda: hosts_of(self.server.processes() if self.server else (), {}), logs, guard, folder.note)
-
-    def _look_at_vitals(self, vitals: Vitals, server: Backend) -> bool:
-        """Once a second: what the ranks say and use. True where it ends the run."""
-        finding = vitals.tick()
-        for sentence in finding.news:
-            self.say(sentence)
-        self.untrusted = finding.untrusted or self.untrusted
-        if (what := finding.failure or finding.stop) is not None:
-            self.fail(ClusterError(what, server.log_tail(0)))
-        return self.error is not None
+    def _open_turns(self) -> Sequence[OpenLook]:
+        if self.swarm is not None:
+            return self.swarm.looks()
+        return [] if self.receiver is None else self.receiver.looks()
 
     def _plan(self, scenario: Scenario, server: Backend, folder: RunFolder) -> RunPlan:
         runner = self.environment.runner
@@ -206,17 +203,30 @@ class Conductor:
 
     def take(self, record: TurnRecord) -> None:
         """A turn of this process ended."""
-        self.records.append(record)
+        self._keep(record)
         if self.folder is not None:
             self.folder.turn(record)
 
     def take_line(self, line: str) -> None:
         """A turn of a worker ended; its line is kept as the worker wrote it."""
         record = records.from_line(line)
-        self.records.append(record)
+        self._keep(record)
         if self.folder is not None:
             self.folder.turn_line(line)
         self._hooks.turn.fire(record=record)
+
+    def _keep(self, record: TurnRecord) -> None:
+        self.records.append(record)
+        if self.lookout is not None:
+            self.lookout.ended(record)
+
+    def _in_trouble(self, trouble: ClusterError) -> None:
+        """Nothing starts any more, and what is open ends as what it is: turns that the server left without a word."""
+        self.fail(trouble)
+        self.drain()
+        if self.swarm is not None:
+            gevent.sleep(_LAST_BYTES_S)  # a dead server's connections say so themselves
+            self.swarm.give_up(str(trouble))
 
     def is_over(self) -> bool:
         """Asked by the shape once a second: watches the server, starts the drain in time, sees when all is done."""
@@ -224,10 +234,8 @@ class Conductor:
             return True
         if self._started is None or self.running is None:
             return False
-        if self.server is not None and (failure := self.server.failure()) is not None:
-            self.fail(ClusterError(failure, self.server.log_tail(self.server.culprit)))
-            return True
-        if self.vitals is not None and self.server is not None and self._look_at_vitals(self.vitals, self.server):
+        if self.lookout is not None and (trouble := self.lookout.look()) is not None:
+            self._in_trouble(trouble)
             return True
         if self._drained is None and perf_counter() - self._started >= self.duration_s():
             self.drain()
@@ -274,8 +282,8 @@ class Conductor:
                     gevent.sleep(0.05)
         if self.swarm is not None:
             self.swarm.close()
-        if self.vitals is not None:
-            self.vitals.close()
+        if self.lookout is not None:
+            self.lookout.close()
         if self.folder is not None and self.running is not None:
             self.summary = summary.summarise(self.records, self.running.limits)
             self.folder.write("summary.json", json.dumps(self.as_json(), indent=1))
@@ -311,7 +319,7 @@ class Conductor:
         figures = {} if self.summary is None else dataclasses.asdict(self.summary)
         error = None if self.error is None else str(self.error)
         ended = {"exit_status": self.exit_status(), "error": error, "plugin_faults": self.plugin_faults}
-        peaks = None if self.vitals is None else dataclasses.asdict(self.vitals.peaks())
+        peaks = None if self.lookout is None else dataclasses.asdict(self.lookout.peaks())
         return ended | {"untrusted": self.untrusted, "vitals": peaks} | figures
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import gevent
 from gevent import Greenlet, GreenletExit
 
+from locust_agents.cluster import watch_turns
 from locust_agents.dialogue import Dialogue, Style
 from locust_agents.errors import PluginError
 from locust_agents.locustfiles import attempt
@@ -175,9 +176,12 @@ class Driver:
         own = {name: text.format(session=identity.session) for name, text in profile.headers.items()}
         headers = {**own, **self._swarm.plan.headers}
         patience = Patience(self._manner.timeouts, profile.comments_reset, leave)
+        unusual = watch_turns.unusual_fields(profile.parameters, self._swarm.plan.model)
         for number, wait_s in enumerate((*profile.retry_waits_s, None), start=1):
             late_s = max(0.0, perf_counter() - thread.intended)
-            result = attempt.run(self._swarm, dialogue, Attempt(identity, number, late_s, body, headers, patience))
+            result = attempt.run(
+                self._swarm, dialogue, Attempt(identity, number, late_s, body, headers, patience, unusual)
+            )
             if wait_s is None or not self._is_retried(result):
                 break
             thread.intended = perf_counter() + wait_s

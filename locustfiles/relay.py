@@ -1,6 +1,7 @@
 """Records from workers to the master: numbered, sent every half second, and again until the master has them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from time import perf_counter
 from typing import Any
 
 import gevent
@@ -8,6 +9,8 @@ from locust.env import Environment
 from locust.runners import MasterRunner, WorkerRunner
 
 from locust_agents import records
+from locust_agents.cluster import watch_turns
+from locust_agents.cluster.watch_look import OpenLook
 from locust_agents.records import TurnRecord
 
 RECORDS = "agents_records"
@@ -21,7 +24,14 @@ _MOST_LINES = 500
 class Sender:
     """The worker's end. Keeps each line until the master says that it has written it."""
 
-    def __init__(self, runner: WorkerRunner, run: str, is_idle: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        runner: WorkerRunner,
+        run: str,
+        is_idle: Callable[[], bool],
+        looks: Callable[[], Sequence[OpenLook]] = tuple,
+    ) -> None:
+        self._looks = looks
         self._runner = runner
         self._run = run
         self._is_idle = is_idle
@@ -45,6 +55,7 @@ class Sender:
         lines = self._lines[:_MOST_LINES]
         idle = self._is_idle() and len(lines) == len(self._lines)
         said = {"run": self._run, "first": self._first, "lines": lines, "idle": idle, "faults": self.faults}
+        said["open"] = watch_turns.to_plain(self._looks(), perf_counter())
         self._runner.send_message(RECORDS, said)
 
     def stop(self) -> None:
@@ -66,6 +77,7 @@ class Receiver:
         self._next: dict[str, int] = {}
         self.idle: dict[str, bool] = {}
         self.faults: dict[str, list[str]] = {}
+        self._open: dict[str, tuple[OpenLook, ...]] = {}
         self.run = ""
 
     def start(self, run: str) -> None:
@@ -83,7 +95,12 @@ class Receiver:
             self._next[worker] = max(have, first + len(lines))
             self.idle[worker] = msg.data["idle"]
             self.faults[worker] = msg.data["faults"]
+            self._open[worker] = watch_turns.from_plain(msg.data["open"], perf_counter())
         self._runner.send_message(RECEIVED, {"run": msg.data["run"], "upto": first + len(lines)}, client_id=worker)
+
+    def looks(self) -> list[OpenLook]:
+        """The open turns of all workers, as they were half a second ago at most."""
+        return [look for looks in self._open.values() for look in looks]
 
     def all_idle(self) -> bool:
         """Every worker that is connected has said that it has nothing more to do."""

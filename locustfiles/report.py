@@ -15,7 +15,7 @@ def show(conductor: Conductor, as_json: bool = False) -> None:
         print(json.dumps(conductor.as_json()))
     elif summary is not None and scenario is not None and summary.turns:
         print(table.render(summary, headline.lines(scenario, summary)))
-        for line in () if conductor.vitals is None else peaks.lines(conductor.vitals.peaks()):
+        for line in () if conductor.lookout is None else peaks.lines(conductor.lookout.peaks()):
             print(line)
     if summary is not None and conductor.path is not None and not as_json:
         print(f"all of it: {conductor.path}")

@@ -11,11 +11,15 @@ from locust.env import Environment
 
 from locust_agents import plan as plans
 from locust_agents import preambles
+from locust_agents.cluster import watch_turns
+from locust_agents.cluster.watch_look import OpenLook
 from locust_agents.conversation import Preamble
 from locust_agents.expected import Prefixes
+from locust_agents.locustfiles.alarm import TimeUp
 from locust_agents.locustfiles.events import ensure_hooks
 from locust_agents.locustfiles.loop_lag import LoopLag
 from locust_agents.locustfiles.transport import Exchange, Target, resolve
+from locust_agents.outcome import Outcome
 from locust_agents.plan import RunPlan
 from locust_agents.profile import Profile
 from locust_agents.records import TurnRecord
@@ -35,6 +39,15 @@ class OpenTurn:
     turn: int
     exchange: Exchange
     greenlet: gevent.Greenlet
+    session: str = ""
+    unusual: tuple[str, ...] = ()
+
+    def look(self) -> OpenLook:
+        """As the watch sees it."""
+        exchange = self.exchange
+        sent_s = None if exchange.sent_s is None else exchange.started + exchange.sent_s
+        who = OpenLook(self.agent, self.session, self.turn, self.kind, exchange.started, sent_s, unusual=self.unusual)
+        return watch_turns.open_look(who, exchange.headers_s, exchange.answer)
 
 
 class Swarm:
@@ -121,6 +134,18 @@ class Swarm:
     def agents(self) -> int:
         """Slots of this process."""
         return self._slots
+
+    def looks(self) -> list[OpenLook]:
+        """The turns that are open, as the watch sees them."""
+        return [turn.look() for turn in self.open.values()]
+
+    def give_up(self, why: str) -> None:
+        """The server hangs or is gone: every open turn ends now, as one that waited in vain."""
+        self.is_draining = True
+        for turn in list(self.open.values()):
+            has_token = turn.exchange.answer.first_token_s is not None
+            outcome = Outcome.STALLED if has_token else Outcome.FIRST_TOKEN_TIMEOUT
+            turn.greenlet.kill(TimeUp(outcome, why), block=False)
 
     def slot_finished(self) -> None:
         """A slot has nothing more to do in this run."""

@@ -83,7 +83,8 @@ def perform(
         alarm.set(patience.waiting(exchange.sent_s or 0.0))
         _read(exchange, connection, patience, notice, alarm)
     except TimeUp as time_up:
-        exchange.ending = patience.ending(time_up.outcome)
+        why = time_up.why
+        exchange.ending = patience.ending(time_up.outcome) if why is None else Ending(time_up.outcome, why)
     except http.client.IncompleteRead:
         exchange.reader.close()  # closed in mid-chunk: the stream itself tells whether it was whole
     except (OSError, http.client.HTTPException) as error:

@@ -7,6 +7,7 @@ from locust.env import Environment
 from locust.runners import WorkerRunner
 
 from locust_agents import plan
+from locust_agents.cluster.watch_look import OpenLook
 from locust_agents.errors import LocustAgentsError
 from locust_agents.locustfiles import faults, relay
 from locust_agents.locustfiles.classes import classes_of
@@ -46,7 +47,7 @@ class Worker:
         scenario = loader.parse(made.scenario, "the master's plan", registry.parameters(), registry.profiles())
         if scenario.swarm:  # else the classes are written by hand, and this worker has them in its own locustfile
             self.environment.user_classes = list(classes_of(scenario).values())
-        self._sender = relay.Sender(self._runner, made.run, self._is_idle)
+        self._sender = relay.Sender(self._runner, made.run, self._is_idle, self._looks)
         self.swarm = Swarm(made, scenario, self.environment, self._sender, max(0, self._runner.worker_index))
 
     def swarm_for_users(self) -> Swarm | None:
@@ -85,6 +86,9 @@ class Worker:
         del environment
         if self.swarm is not None:
             self.swarm.drain(msg.data["cut"])
+
+    def _looks(self) -> list[OpenLook]:
+        return [] if self.swarm is None else self.swarm.looks()
 
     def _is_idle(self) -> bool:
         return self.swarm is not None and self.swarm.is_idle

@@ -119,13 +119,18 @@ class Attach(Section):
 
 
 class Server(Section):
-    """Exactly one of `launch` and `attach` is set; `options` are mlx_lm.server's own, without the dashes."""
+    """Exactly one of `launch` and `attach` is set; `options` are mlx_lm.server's own, without the dashes.
+
+    A server on which nothing moves for `silence_s` while turns are open is asked for a sign of life.
+    """
 
     launch: Launch | None = None
     attach: Attach | None = None
     options: Annotated[Mapping[str, Plain], AfterValidator(_option_names)] = {}
     port: Annotated[int, BeforeValidator(units.count), AfterValidator(_port)] | None = None
     ready_s: SecondsAboveZero = Field(default=900.0, alias="ready")
+    silence_s: SecondsAboveZero = Field(default=120.0, alias="silence")
+    on_failure: Literal["stop", "restart"] = "stop"
 
 
 class Gaps(Section):

@@ -1,0 +1,84 @@
+"""Looks after a run's server once a second: does it live, does it hang, what does it say, is its host in danger."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from time import perf_counter
+
+from locust_agents.cluster import watch_turns
+from locust_agents.cluster.guard import Guard
+from locust_agents.cluster.peaks import Peaks
+from locust_agents.cluster.vitals import Vitals, hosts_of
+from locust_agents.cluster.watch_look import OpenLook, Rules
+from locust_agents.cluster.watcher import Watched, Watcher
+from locust_agents.errors import ClusterError
+from locust_agents.locustfiles.backend import Backend, Note, Say
+from locust_agents.plan import RunPlan
+from locust_agents.records import TurnRecord
+from locust_agents.scenarios.model import Scenario
+
+LookAt = Callable[[], Sequence[OpenLook]]
+
+
+class Lookout:
+    """For one run, over all starts of its server. `untrusted` is why its figures cannot be trusted, or None."""
+
+    def __init__(
+        self, scenario: Scenario, plan: RunPlan, server: Backend, note: Note, say: Say, look_at: LookAt
+    ) -> None:
+        self.untrusted: str | None = None
+        self._scenario = scenario
+        self._plan = plan
+        self._server = server
+        self._note = note
+        self._say = say
+        self._look_at = look_at
+        guard = Guard(scenario.guard.swap_growth, scenario.guard.pressure)
+        self._vitals = Vitals(lambda: hosts_of(self._server.processes(), {}), server.logs(), guard, note)
+        self._watcher = self._watch(server)
+
+    def look(self) -> ClusterError | None:
+        """What must end the run, or this start of the server; None while all is well."""
+        if (failure := self._server.failure()) is not None:
+            return ClusterError(failure, self._server.log_tail(self._server.culprit))
+        if (what := self._listen() or self._watcher.look()) is not None:
+            return ClusterError(what, self._server.log_tail(0))
+        return None
+
+    def ended(self, record: TurnRecord) -> None:
+        """A turn has ended: the one before a hang is named in its verdict."""
+        self._watcher.ended(watch_turns.ended_look(record, perf_counter()))
+
+    def restarted(self, server: Backend) -> None:
+        """Another start of the server is up."""
+        self._watcher.close()
+        self._server = server
+        self._watcher = self._watch(server)
+        self._vitals.restarted()
+
+    def peaks(self) -> Peaks:
+        """The most that was used so far."""
+        return self._vitals.peaks()
+
+    def close(self) -> None:
+        """The run is over."""
+        self._watcher.close()
+        self._vitals.close()
+
+    def _listen(self) -> str | None:
+        finding = self._vitals.tick()
+        for sentence in finding.news:
+            self._say(sentence)
+        self.untrusted = finding.untrusted or self.untrusted
+        return finding.failure or finding.stop
+
+    def _watch(self, server: Backend) -> Watcher:
+        keys = self._scenario.server
+        kv_bits = keys.options.get("kv-bits")
+        rules = Rules(
+            silence_s=keys.silence_s,
+            ranks=None if keys.launch is None else keys.launch.ranks or 2,
+            unbatched=None if kv_bits is None else f"--kv-bits {kv_bits}",
+        )
+        log: Path | None = server.logs().get(0)
+        watched = Watched(server.url, self._plan.model, log, self._plan.headers, rules)
+        return Watcher(watched, self._look_at, self._note)
