@@ -3,7 +3,7 @@
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from locust_agents.cluster.address import STARTING_PORT, listen_host
@@ -11,7 +11,7 @@ from locust_agents.cluster.launch_spec import LaunchSpec, Options, faults, serve
 from locust_agents.cluster.rank_script import ALONE, EXEC, LOGS, rank_script
 from locust_agents.errors import ClusterError, ScenarioError
 
-__all__ = ["LOGS", "LaunchSpec", "find_launcher", "launch_command", "plain_line", "shell_line"]
+__all__ = ["LOGS", "LaunchSpec", "find_launcher", "launch_command", "plain_line", "program_command", "shell_line"]
 
 
 def launch_command(
@@ -22,6 +22,11 @@ def launch_command(
     The ranks take `starting_port` and those after it, one for each IP; rank 0 serves HTTP on `port`. A model given as
     text (a name on the hub, a folder of the nodes that may begin with `~`) stays as it is.
     """
+    return program_command(spec, tuple(_server(spec, model, port)), starting_port, log_folder)
+
+
+def program_command(spec: LaunchSpec, program: Sequence[str], starting_port: int, log_folder: Path) -> tuple[str, ...]:
+    """The argv of mlx.launch for any program, the server's or another, on the ranks of this launch; raises the same."""
     if wrong := faults(spec):
         raise ScenarioError("\n".join(wrong))
     if spec.backend == "mpi" and shutil.which("mpirun") is None:
@@ -38,7 +43,7 @@ def launch_command(
         *("--env", "PYTHONSAFEPATH=1", "--env", "PYTHONUNBUFFERED=1"),
         *_env(spec),
         *("--", "/bin/sh", "-c", script, "sh", *((spec.cwd,) if spec.cwd is not None else ())),
-        *_server(spec, model, port),
+        *program,
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from random import SystemRandom
 from time import perf_counter
 from typing import Any
+from urllib.parse import urlsplit
 
 import gevent
 from gevent.lock import RLock
@@ -15,7 +16,7 @@ from locust.env import Environment
 from locust.runners import STATE_RUNNING, MasterRunner, Runner
 
 from locust_agents import plan, preambles, records, run_folder, summary, verdict
-from locust_agents.cluster import attach_headers, manners
+from locust_agents.cluster import attach_headers, manners, restart
 from locust_agents.cluster.watch_look import OpenLook
 from locust_agents.errors import ClusterError, LocustAgentsError, ScenarioError
 from locust_agents.locustfiles import backend, calibration, faults, relay
@@ -60,6 +61,7 @@ class Conductor:
         self.summary: Summary | None = None
         self.receiver: relay.Receiver | None = None
         self.lookout: Lookout | None = None
+        self.gaps: list[restart.Gap] = []
         self.running: Scenario | None = None
         self._started: float | None = None
         self._drained: float | None = None
@@ -75,7 +77,7 @@ class Conductor:
         """Everything before the first turn. An error is kept, and ends the run at the shape's next look."""
         self.error = self.summary = self.swarm = self.lookout = None
         self._started = self._drained = None
-        self.records, self.plugin_faults = [], []
+        self.records, self.plugin_faults, self.gaps = [], [], []
         try:
             self._begin()
             if self.environment.shape_class is None and self.environment.runner is not None:
@@ -220,13 +222,56 @@ class Conductor:
         if self.lookout is not None:
             self.lookout.ended(record)
 
-    def _in_trouble(self, trouble: ClusterError) -> None:
-        """Nothing starts any more, and what is open ends as what it is: turns that the server left without a word."""
-        self.fail(trouble)
+    def _in_trouble(self, trouble: ClusterError) -> bool:
+        """Open turns end as what they are. True where the run is over; False where the server was started again."""
+        began_s = self._elapsed_s()
+        gevent.sleep(_LAST_BYTES_S)  # a dead server's connections say so themselves
+        self._tell_agents({"why": str(trouble)})
+        try:
+            why_not = self._start_again(trouble, began_s)
+        except ClusterError as error:
+            trouble, why_not = error, f"after {trouble}"
+        if why_not is None:
+            return False
+        self.fail(ClusterError(restart.with_refusal(str(trouble), why_not), trouble.log_tail))
         self.drain()
-        if self.swarm is not None:
-            gevent.sleep(_LAST_BYTES_S)  # a dead server's connections say so themselves
-            self.swarm.give_up(str(trouble))
+        return True
+
+    def _start_again(self, trouble: ClusterError, began_s: float) -> str | None:
+        """Starts the server again, on the same port; or says why not, in no words where nobody asked for it."""
+        scenario, server, folder = self.running, self.server, self.folder
+        if scenario is None or server is None or folder is None or scenario.server.on_failure == "stop":
+            return ""
+        unsure = tuple(server.stop())
+        answered = sum(record.epoch == server.epoch and record.first_token_s is not None for record in self.records)
+        is_ours, is_over = scenario.server.launch is not None, self._drained is not None
+        failure = restart.Failure("restart", is_ours, len(self.gaps), answered, unsure, is_over)
+        if (why_not := restart.refusal(failure)) is not None:
+            return why_not
+        self.say(f"{trouble}; starting it again")
+        restart.shelve(folder.path, server.epoch)
+        keys = scenario.server.model_copy(update={"port": urlsplit(server.url).port})
+        again = scenario.model_copy(update={"server": keys})
+        self.server = backend.start(again, folder.path, self.say, folder.note, server.epoch + 1)
+        gap = restart.Gap(self.server.epoch, began_s, self._elapsed_s() - began_s, str(trouble))
+        self.gaps.append(gap)
+        folder.note("gap", dataclasses.asdict(gap))
+        if self.lookout is not None:
+            self.lookout.restarted(self.server)
+        self._tell_agents({"epoch": self.server.epoch})
+        return None
+
+    def _tell_agents(self, words: Mapping[str, Any]) -> None:
+        if self.swarm is None:
+            if self.receiver is not None and self.environment.runner is not None:
+                self.environment.runner.send_message(relay.HOLD, dict(words))
+        elif "why" in words:
+            self.swarm.give_up(words["why"])
+        else:
+            self.swarm.go_on(words["epoch"])
+
+    def _elapsed_s(self) -> float:
+        return perf_counter() - (self._started or 0.0)
 
     def is_over(self) -> bool:
         """Asked by the shape once a second: watches the server, starts the drain in time, sees when all is done."""
@@ -235,8 +280,7 @@ class Conductor:
         if self._started is None or self.running is None:
             return False
         if self.lookout is not None and (trouble := self.lookout.look()) is not None:
-            self._in_trouble(trouble)
-            return True
+            return self._in_trouble(trouble)
         if self._drained is None and perf_counter() - self._started >= self.duration_s():
             self.drain()
         late = self._drained is not None and perf_counter() - self._drained >= self.running.drain_s
@@ -320,7 +364,8 @@ class Conductor:
         error = None if self.error is None else str(self.error)
         ended = {"exit_status": self.exit_status(), "error": error, "plugin_faults": self.plugin_faults}
         peaks = None if self.lookout is None else dataclasses.asdict(self.lookout.peaks())
-        return ended | {"untrusted": self.untrusted, "vitals": peaks} | figures
+        gaps = [dataclasses.asdict(gap) for gap in self.gaps]
+        return ended | {"untrusted": self.untrusted, "gaps": gaps, "vitals": peaks} | figures
 
 
 def of(environment: Environment) -> Conductor:

@@ -199,7 +199,7 @@ class Driver:
         return True
 
     def _is_retried(self, result: Result) -> bool:
-        may = not self._swarm.is_draining and not self._must_leave()
+        may = not (self._swarm.is_draining or self._swarm.is_held or self._must_leave())
         return may and result.outcome in _RETRIED and result.exchange.answer.first_token_s is None
 
     def _wait_for_leave_to_start(self, thread: _Thread) -> None:

@@ -16,6 +16,8 @@ from locust_agents.records import TurnRecord
 RECORDS = "agents_records"
 RECEIVED = "agents_received"
 DRAIN = "agents_drain"
+HOLD = "agents_hold"
+"""From the master: {"why": …} ends the open turns and starts none, {"epoch": n} goes on with another start."""
 _INTERVAL_S = 0.5
 # A message stays well below what one RPC frame takes without stalling heartbeats; a line is about 1 kB.
 _MOST_LINES = 500

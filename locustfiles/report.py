@@ -4,7 +4,7 @@ import json
 import sys
 
 from locust_agents import cli, headline, table
-from locust_agents.cluster import peaks
+from locust_agents.cluster import peaks, restart
 from locust_agents.locustfiles.conductor import Conductor
 
 
@@ -15,6 +15,8 @@ def show(conductor: Conductor, as_json: bool = False) -> None:
         print(json.dumps(conductor.as_json()))
     elif summary is not None and scenario is not None and summary.turns:
         print(table.render(summary, headline.lines(scenario, summary)))
+        if (gaps := restart.words(conductor.gaps)) is not None:
+            print(gaps)
         for line in () if conductor.lookout is None else peaks.lines(conductor.lookout.peaks()):
             print(line)
     if summary is not None and conductor.path is not None and not as_json:

@@ -1,5 +1,6 @@
 """What all agents of one process share during one run: the plan, the clock, who may start, and who is waiting."""
 
+import dataclasses
 import gc
 from collections import Counter
 from collections.abc import Callable
@@ -65,6 +66,7 @@ class Swarm:
         self.lag = LoopLag()
         self.open: dict[int, OpenTurn] = {}
         self.is_draining = False
+        self.is_held = False
         self._sink = sink
         self._turns_left = plans.share(scenario.turns, plan.workers, worker)
         self._agents: Counter[str] = Counter()
@@ -96,7 +98,7 @@ class Swarm:
 
     def take_turn(self) -> bool:
         """Whether one more turn may start now; it counts as taken."""
-        if self.is_draining or self._turns_left == 0:
+        if self.is_draining or self.is_held or self._turns_left == 0:
             return False
         if self._turns_left is not None:
             self._turns_left -= 1
@@ -140,12 +142,18 @@ class Swarm:
         return [turn.look() for turn in self.open.values()]
 
     def give_up(self, why: str) -> None:
-        """The server hangs or is gone: every open turn ends now, as one that waited in vain."""
-        self.is_draining = True
+        """The server hangs or is gone: every open turn ends now, as one that waited in vain; none starts."""
+        self.is_held = True
         for turn in list(self.open.values()):
             has_token = turn.exchange.answer.first_token_s is not None
             outcome = Outcome.STALLED if has_token else Outcome.FIRST_TOKEN_TIMEOUT
             turn.greenlet.kill(TimeUp(outcome, why), block=False)
+
+    def go_on(self, epoch: int) -> None:
+        """Another start of the server is up; its cache is empty."""
+        self.plan = dataclasses.replace(self.plan, epoch=epoch)
+        self.prefixes = Prefixes()
+        self.is_held = False
 
     def slot_finished(self) -> None:
         """A slot has nothing more to do in this run."""

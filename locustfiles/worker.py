@@ -30,6 +30,7 @@ class Worker:
         ensure_hooks(environment.events)
         runner.register_message(relay.RECEIVED, self.on_received)
         runner.register_message(relay.DRAIN, self.on_drain)
+        runner.register_message(relay.HOLD, self.on_hold)
 
     def begin(self) -> None:
         """The master has sent its plan with its options; without one there is nothing to do."""
@@ -86,6 +87,14 @@ class Worker:
         del environment
         if self.swarm is not None:
             self.swarm.drain(msg.data["cut"])
+
+    def on_hold(self, environment: Environment, msg: Any, **_: Any) -> None:
+        """The server is gone, or another start of it is up."""
+        del environment
+        if self.swarm is not None and "why" in msg.data:
+            self.swarm.give_up(msg.data["why"])
+        elif self.swarm is not None:
+            self.swarm.go_on(msg.data["epoch"])
 
     def _looks(self) -> list[OpenLook]:
         return [] if self.swarm is None else self.swarm.looks()

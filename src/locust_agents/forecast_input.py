@@ -1,6 +1,12 @@
 """Decides what of a scenario a forecast is made from."""
 
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
 from locust_agents.plugins import registry
+from locust_agents.scenarios import loader
 from locust_agents.scenarios.model import Scenario
 from locust_agents.session_plan import Bounds, Load, Terms
 from locust_agents.sizing import Calibration
@@ -48,3 +54,9 @@ def bounds_of(scenario: Scenario, duration_s: float | None = None) -> Bounds:
         apart_s=scenario.start.apart_s,
         drain_s=scenario.drain_s,
     )
+
+
+def server_of(scenario: Scenario) -> Mapping[str, Any]:
+    """The `server:` of a scenario as it stands in a run's folder, for `last_curve.find`."""
+    server: Mapping[str, Any] = yaml.safe_load(loader.dump(scenario))["server"]
+    return server

@@ -34,6 +34,7 @@ def answer(tokens: int, prefill_s: float, headers_s: float = 0.0, cached: int = 
 
 
 REFUSED = Script(((0.0, b'{"error": "too long"}'),), status=404, headers={"Content-Type": "application/json"})
+TEN_A_SECOND = chat_stream([*"abcdefghij"], 0.1, 0.1, usage=(60, 0, 10), finish="length")
 LONG_S, SHORT_S = 1.2, 0.2  # above and below what is timed twice
 
 
@@ -75,7 +76,7 @@ def test_no_two_prompts_begin_alike() -> None:
 
 
 def test_sizes_go_up_and_what_would_take_too_long_is_made_smaller() -> None:
-    made, notes, _ = timed(answer(1000, LONG_S), answer(2500, LONG_S), sizes=(9_000_000, 1000), budget_s=LONG_S + 2.0)
+    made, notes, _ = timed(answer(1000, LONG_S), answer(2500, LONG_S), sizes=(9_000_000, 1000), within_s=LONG_S + 2.0)
     asked = [fields["wanted_tokens"] for _, fields in notes]
     assert asked[0] == 1000
     assert 1200 < asked[1] < 2500
@@ -85,9 +86,15 @@ def test_sizes_go_up_and_what_would_take_too_long_is_made_smaller() -> None:
 
 @pytest.mark.parametrize("budget_s", [0.1, 2.05 * LONG_S])
 def test_a_size_that_the_budget_makes_like_the_one_before_is_left_out(budget_s: float) -> None:
-    made, notes, _ = timed(answer(1000, LONG_S), sizes=(1000, 2000), budget_s=budget_s)
+    made, notes, _ = timed(answer(1000, LONG_S), sizes=(1000, 2000), within_s=budget_s)
     assert [fields["wanted_tokens"] for _, fields in notes] == [1000]
     assert made is not None
+
+
+# duration, budget
+@pytest.mark.parametrize(("duration_s", "budget_s"), [(None, 60), (10, 5), (300, 30), (86_400, 60)])
+def test_budget(duration_s: float | None, budget_s: float) -> None:
+    assert curve.budget_s(duration_s) == budget_s
 
 
 # remark, scripts, points
@@ -119,8 +126,7 @@ def test_without_comments_usage_counts_and_else_the_wanted_size(
 def test_speed_is_noted_so_that_a_later_check_finds_it() -> None:
     notes: Notes = []
     said: list[str] = []
-    decoded = chat_stream([*"abcdefghij"], 0.1, 0.1, usage=(60, 0, 10), finish="length")
-    with ReplayServer([answer(500, LONG_S), decoded]) as server:
+    with ReplayServer([answer(500, LONG_S), TEN_A_SECOND]) as server:
         headers = {"Authorization": "Bearer x"}
         found = curve.speed(
             resolve(server.url), MODEL, (500,), EXACT, lambda *note: notes.append(note), headers, said.append
@@ -134,6 +140,23 @@ def test_speed_is_noted_so_that_a_later_check_finds_it() -> None:
     assert said[-1].startswith("prefill timed: 500 tokens 1.")
 
 
+# remark, answers to the two tries, tokens/s
+DECODED: list[tuple[str, list[Script], float | None]] = [
+    ("the first came in one piece", [chat_stream([*"abc"], 0.1, 0, usage=(60, 0, 3)), TEN_A_SECOND], 10),
+    ("both did", [chat_stream([*"abc"], 0.1, 0, usage=(60, 0, 3), finish="length")], None),
+    ("one token tells no speed", [chat_stream(["a"], 0.1, 0.1, usage=(60, 0, 1))], None),
+    ("nobody counts", [chat_stream([*"abc"], 0.1, 0.1)], None),
+    ("refused", [REFUSED], None),
+]
+
+
+@pytest.mark.parametrize(("scripts", "tok_s"), [pytest.param(*row[1:], id=row[0]) for row in DECODED])
+def test_decode_speed(scripts: list[Script], tok_s: float | None) -> None:
+    with ReplayServer(scripts) as server:
+        found = curve.decode_speed(resolve(server.url), MODEL, EXACT, lambda *_: None)
+    assert found == (None if tok_s is None else pytest.approx(tok_s, rel=0.3))
+
+
 def test_nothing_is_noted_of_a_server_that_answers_nothing() -> None:
     notes: Notes = []
     with ReplayServer([REFUSED]) as server:
@@ -144,7 +167,7 @@ def test_nothing_is_noted_of_a_server_that_answers_nothing() -> None:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    spec = LaunchSpec("tiny", options={"prefill-step-size": 256}, ready_s=60.0, gives_way=True)
+    spec = LaunchSpec("tiny", options={"prefill-step-size": 256}, ready_s=120.0)
     folder = tmp_path_factory.mktemp("timed")
     made = supervisor.start(spec, tiny_model.ensure("tiny", print), folder, lambda _: None, lambda *_: None)
     try:
@@ -155,7 +178,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 def asked_for(target: Target, calibrated: Calibration) -> Notes:
     notes: Notes = []
-    made = curve.measure(target, MODEL, (300, 900, 2400), calibrated, lambda *note: notes.append(note))
+    made = curve.measure(target, MODEL, (150, 300, 900), calibrated, lambda *note: notes.append(note))
     assert made is not None
     return notes
 
@@ -167,4 +190,4 @@ def test_a_real_server_computes_every_prompt_whole_at_its_size(cluster: Cluster)
         timings = [fields for _, fields in asked_for(target, calibrated)]
         assert {fields["outcome"] for fields in timings} == {"ok"}
         for fields in timings:
-            assert fields["computed_tokens"] == pytest.approx(fields["wanted_tokens"], rel=0.02, abs=12)
+            assert fields["computed_tokens"] == pytest.approx(fields["wanted_tokens"], rel=0.03, abs=25)

@@ -3,7 +3,9 @@
 import json
 import os
 import signal
+import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -13,11 +15,13 @@ import pytest
 from locust_agents.cluster import raw_benchmark, tiny_model
 from locust_agents.cluster.benchmark_job import Ask
 from locust_agents.cluster.benchmark_output import Result
+from locust_agents.cluster.command import find_launcher
 from locust_agents.cluster.crew import is_alive
+from locust_agents.cluster.hostfile import demand
 from locust_agents.cluster.launch_spec import LaunchSpec
 from locust_agents.errors import ClusterError
 
-SPEC = LaunchSpec("tiny", options={"prefill-step-size": 256}, ready_s=60.0, gives_way=True)
+SPEC = LaunchSpec("tiny", options={"prefill-step-size": 256}, ready_s=120.0)
 Notes = list[tuple[str, Mapping[str, object]]]
 
 
@@ -60,7 +64,8 @@ def test_a_rank_that_is_killed_is_named(model: Path, tmp_path: Path) -> None:
     def kill(_: str) -> None:
         for entry in people(tmp_path):
             if entry["rank"] == 1:
-                os.kill(int(str(entry["pid"])), signal.SIGKILL)
+                with suppress(ProcessLookupError):  # asked again before its end was noticed
+                    os.kill(int(str(entry["pid"])), signal.SIGKILL)
 
     with pytest.raises(ClusterError, match="rank 1 was ended by signal 9"):
         raw_benchmark.run(SPEC, model, Ask(100_000, 8, 1, 1), tmp_path, kill, lambda *_: None)
@@ -68,7 +73,7 @@ def test_a_rank_that_is_killed_is_named(model: Path, tmp_path: Path) -> None:
 
 
 def test_a_model_that_cannot_be_split_is_told_in_its_own_words(model: Path, tmp_path: Path) -> None:
-    spec = LaunchSpec("tiny", pipeline=True, ready_s=60.0, gives_way=True)
+    spec = LaunchSpec("tiny", pipeline=True, ready_s=120.0)
     with pytest.raises(ClusterError, match="does not support pipelining") as failed:
         raw_benchmark.run(spec, model, Ask(64, 4, 1, 1), tmp_path, lambda _: None, lambda *_: None)
     assert "\n" not in str(failed.value)
@@ -77,7 +82,43 @@ def test_a_model_that_cannot_be_split_is_told_in_its_own_words(model: Path, tmp_
 
 
 def test_silence_ends_it(model: Path, tmp_path: Path) -> None:
-    spec = LaunchSpec("tiny", ready_s=0.3, gives_way=True)
+    spec = LaunchSpec("tiny", ready_s=0.3)
     with pytest.raises(ClusterError, match=r"said nothing for 0\.3 s"):
         raw_benchmark.run(spec, model, Ask(64, 4, 1, 1), tmp_path, lambda _: None, lambda *_: None)
+    assert left(tmp_path) == []
+
+
+# A stand-in for ssh that runs everything here; the folder $HIDDEN of this machine is not on the other one.
+SSH = """#!/bin/bash
+while [[ $1 == -* ]]; do [[ $1 == -o ]] && shift; shift; done
+shift
+words="$*"
+exec /bin/bash -c "${words//$HIDDEN//none}"
+"""
+# A stand-in for Python, which prints what rank 0 of the benchmark would.
+PROGRAM = """#!/bin/sh
+[ "$MLX_RANK" = 0 ] || { sleep 2; exit 0; }
+echo "Running warmup.."
+echo "Trial 1:  prompt_tps=3203.081, generation_tps=94.848, peak_memory=410.005, total_time=0.329"
+echo "Averages: prompt_tps=3001.541, generation_tps=92.424, peak_memory=410.628"
+"""
+
+
+@pytest.mark.parametrize(("hidden", "has_own_log"), [("benchmark", False), ("nothing of ours", True)])
+def test_a_rank_0_on_another_host_is_heard(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hidden: str, has_own_log: bool
+) -> None:
+    beside_us = Path(find_launcher(sys.executable)).parent
+    for name, text in (("ssh", SSH), ("python", PROGRAM)):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("HIDDEN", str(tmp_path / hidden))
+    monkeypatch.setenv("PATH", f"{tmp_path}:{beside_us}:{os.environ['PATH']}")
+    hosts = [{"ssh": f"mac{n}", "ips": [f"127.0.0.{n}"]} for n in (1, 2)]
+    (tmp_path / "hosts.json").write_text(json.dumps(hosts))
+    hostfile = demand(tmp_path / "hosts.json", "ring", ())
+    spec = LaunchSpec("m", hostfile=hostfile, python=str(tmp_path / "python"), ready_s=60.0)
+    made = raw_benchmark.run(spec, "org/m", Ask(), tmp_path, lambda _: None, lambda *_: None)
+    assert (made.prompt_tps, made.peak_memory_gb) == (3001.541, 410.628)
+    assert (tmp_path / "benchmark" / "rank-0.log").exists() == has_own_log
     assert left(tmp_path) == []
