@@ -5,11 +5,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from locust_agents import forecast, forecast_input, last_curve
 from locust_agents.cluster import attach, check_lines, launching, probe
 from locust_agents.cluster.address import fixed_ports
 from locust_agents.cluster.launch_spec import LaunchSpec
 from locust_agents.cluster.launching import Launchable
 from locust_agents.plugins import registry
+from locust_agents.prefill_curve import Speed
 from locust_agents.scenarios import loader
 from locust_agents.scenarios.loader import read_override
 from locust_agents.scenarios.model import Scenario
@@ -30,7 +32,15 @@ def main(argv: Sequence[str]) -> int:
 
 def lines(scenario: Scenario, is_probed: bool = False) -> list[str]:
     """What is to be seen of a scenario before it runs; raises ScenarioError and ClusterError."""
-    return [f"{scenario.name}: {', '.join(_swarm(scenario))}", *_server(scenario, is_probed)]
+    return [f"{scenario.name}: {', '.join(_swarm(scenario))}", *_forecast(scenario), *_server(scenario, is_probed)]
+
+
+def _forecast(scenario: Scenario) -> list[str]:
+    """From the curve of the last run against such a server, where there is one."""
+    loads, terms = forecast_input.loads_of(scenario), forecast_input.terms_of(scenario)
+    found = last_curve.find(Path("runs"), forecast_input.server_of(scenario))
+    speed = Speed() if found is None else found.speed
+    return forecast.lines(forecast.forecast(loads, terms, forecast_input.bounds_of(scenario), speed))
 
 
 def _swarm(scenario: Scenario) -> list[str]:

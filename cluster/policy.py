@@ -138,6 +138,10 @@ def _certain(seen: Observation) -> Action | None:
 
 def _suspicion(seen: Observation) -> Action | None:
     """Trouble that may get a better reason within GRACE_S."""
+    told = {end.rank for end in seen.exits}
+    if untold := [rank for rank in seen.missing if rank not in told and seen.exits]:
+        # those that said something only lost their peer; this one is what they lost
+        return Action(Kind.GIVE_UP, f"rank {untold[0]} ended without a word", untold[0])
     if seen.exits:
         return _ended(seen.exits[0])
     if seen.missing:

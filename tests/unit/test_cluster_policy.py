@@ -3,6 +3,7 @@
 import pytest
 
 from locust_agents.cluster.policy import (
+    GRACE_S,
     Action,
     Health,
     Kind,
@@ -112,3 +113,14 @@ def test_a_suspicion_that_passes_starts_anew() -> None:
     bad = Observation(missing=(0,))
     _, actions = replay([(1, bad), (2, QUIET), (3, bad), (4, bad)], Phase.READY)
     assert {action.kind for action in actions} == {Kind.WAIT}
+
+
+def test_who_only_lost_a_peer_is_not_blamed_while_another_is_gone() -> None:
+    lost = RankExit(0, -6, lost_peer=True)
+    state = State(Phase.READY, 0.0, 900.0)
+    seen = Observation(exits=(lost,), missing=(0, 1))
+    state, action = decide(state, seen, 10.0)
+    assert action.kind is Kind.WAIT, "the launcher may yet say how rank 1 ended"
+    state, action = decide(state, seen, 10.0 + GRACE_S)
+    assert (action.kind, action.rank) == (Kind.GIVE_UP, 1)
+    assert "rank 1 ended without a word" in action.text
