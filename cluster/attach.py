@@ -30,6 +30,10 @@ class Attached:
         """Rank 0's log, where it was named."""
         return {} if self._log is None else {0: self._log}
 
+    def runs(self) -> dict[str, Callable[[str], str]]:
+        """We are on none of its hosts."""
+        return {}
+
     def processes(self) -> list[ProcessRecord]:
         """None of them is ours."""
         return []

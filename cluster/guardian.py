@@ -17,8 +17,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-QUIET = b"\n" * 200_000
-"""Fills the pipes to every rank. With room in them mlx.launch's select() always returns and burns a whole core."""
+QUIET = b"\n" * 4_000_000
+"""Fills the pipes to every rank. With room in them mlx.launch's select() always returns and burns a whole core.
+
+200 kB fill those to ranks of this machine; ssh takes another 2 MB (a channel's window in OpenSSH) from each of its own.
+"""
 
 
 def main() -> int:

@@ -44,10 +44,11 @@ def rank_pid(path: Path) -> int | None:
 
 def exits(folder: Path, launcher_log: Path) -> tuple[RankExit, ...]:
     """The ranks whose end the launcher wrote down, in that order; those that it ended itself are left out."""
-    ends = [_END.search(line) for line in last_lines(launcher_log, 1000)]
-    return tuple(
-        RankExit(int(end[1]), int(end[2]), lost_peer(rank_log(folder, int(end[1])))) for end in ends if end and end[2]
-    )
+    ends = [end for line in last_lines(launcher_log, 1000) if (end := _END.search(line)) and end[2]]
+    own = {int(end[1]): rank_log(folder, int(end[1])) for end in ends}
+    # what a rank on another machine says is in the launcher's log
+    lost = {rank: lost_peer(log if log.exists() else launcher_log) for rank, log in own.items()}
+    return tuple(RankExit(int(end[1]), int(end[2]), lost[int(end[1])]) for end in ends)
 
 
 def lost_peer(path: Path) -> bool:

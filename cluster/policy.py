@@ -8,6 +8,10 @@ GRACE_S = 2.0
 """Signs of trouble come before their reason: how long the launcher gets to write down which rank ended, and how."""
 
 
+SSH_FAILED = 255
+"""The exit code of ssh when the connection broke, and when a signal ended what it ran."""
+
+
 class Phase(Enum):
     """How far a server has come."""
 
@@ -55,12 +59,16 @@ class TurnResult:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What was seen at one moment; `missing` are ranks whose process is gone without a word from the launcher."""
+    """What was seen at one moment; `missing` are ranks whose process is gone without a word from the launcher.
+
+    `unreachable` is a rank on a host that has long not answered over ssh, and the sentence about that.
+    """
 
     guardian_alive: bool = True
     launcher_exit: int | None = None
     exits: tuple[RankExit, ...] = ()
     missing: tuple[int, ...] = ()
+    unreachable: tuple[int, str] | None = None
     port_taken: bool = False
     health: Health = Health.SILENT
     turn: TurnResult | None = None
@@ -127,6 +135,8 @@ def _certain(seen: Observation) -> Action | None:
         return Action(Kind.GIVE_UP, f"mlx.launch {_how(seen.launcher_exit)}")
     if not seen.guardian_alive:
         return Action(Kind.GIVE_UP, "the guardian process, which cleans up if we are killed, was itself ended")
+    if seen.unreachable:
+        return Action(Kind.GIVE_UP, seen.unreachable[1], seen.unreachable[0])
     if seen.health is Health.DEAD:
         return Action(Kind.GIVE_UP, "its generation thread died", 0)
     if seen.port_taken:
@@ -160,4 +170,6 @@ def _how(code: int) -> str:
         return "was ended by SIGKILL (if no person did that, the system ran out of memory)"
     if code < 0:
         return f"was ended by {signal.Signals(-code).name}"
+    if code == SSH_FAILED:
+        return "was ended by a signal, or its ssh connection broke (ssh exited with code 255)"
     return f"exited with code {code}"

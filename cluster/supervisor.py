@@ -10,6 +10,7 @@ from locust_agents.cluster.command import LaunchSpec, launch_command
 from locust_agents.cluster.crew import Crew, ProcessRecord
 from locust_agents.cluster.policy import Action, Health, Kind, Observation, Phase, State, TurnResult, decide
 from locust_agents.cluster.process import Guardian
+from locust_agents.cluster.remote_ranks import ssh_names
 from locust_agents.errors import ClusterError
 
 MODEL_NAME = "default_model"
@@ -38,7 +39,7 @@ class Cluster:
         self._state = State(Phase.LOADING, time.monotonic(), spec.ready_s)
         self._gives_way = spec.gives_way
         self._guardian: Guardian | None = None
-        self._crew = Crew(folder)
+        self._crew = Crew(folder, ssh_names(spec), note)
         self._has_listened = False
         self._health = Health.SILENT
         self._next_health_s = 0.0
@@ -62,11 +63,17 @@ class Cluster:
 
     def logs(self) -> dict[int, Path]:
         """The logs that are on this machine, by rank."""
-        return {rank: self.log_path(rank) for rank in range(self._ranks)}
+        own = {rank: logs.rank_log(self._folder, rank) for rank in range(self._ranks)}
+        return {rank: path for rank, path in own.items() if path.exists()}
+
+    def runs(self) -> dict[str, Callable[[str], str]]:
+        """For each other host, as `processes` names it, what runs a command there over ssh; raises ClusterError."""
+        return self._crew.runs()
 
     def log_path(self, rank: int | None) -> Path:
-        """The log of a rank or, for None, of the launcher."""
-        return self._folder / "launcher.log" if rank is None else logs.rank_log(self._folder, rank)
+        """The log of a rank or, for None and for a rank on another machine, of the launcher."""
+        own = None if rank is None else logs.rank_log(self._folder, rank)
+        return own if own and own.exists() else self._folder / "launcher.log"
 
     def log_tail(self, rank: int | None) -> tuple[str, ...]:
         """The last lines of that log, oldest first."""
@@ -79,14 +86,14 @@ class Cluster:
             if self._guardian:
                 self._guardian.stop()
                 self._crew.end()
-            self._unsure = [f"process {pid} of the cluster still runs: kill -9 {pid}" for pid in self._crew.left()]
-            self._unsure += self._port_held()
+            self._unsure = [*self._crew.make_sure(), *self._port_held()]
             self._note("stop", {"seconds": _since(began_s), "unsure": self._unsure})
         return list(self._unsure)
 
     def _launch(self, argv: tuple[str, ...], starting_port: int) -> None:
         for rank in range(self._ranks):
-            self.log_path(rank).unlink(missing_ok=True)  # what an earlier start wrote would be taken for this one's
+            own = logs.rank_log(self._folder, rank)
+            own.unlink(missing_ok=True)  # what an earlier start wrote would be taken for this one's
         self._guardian = guardian = Guardian(self._folder / "guardian.log")
         self._crew.meet(guardian.pid, "guardian")
         guardian.launch(argv, self.log_path(None), self._gives_way)
@@ -119,6 +126,7 @@ class Cluster:
             launcher_exit=int(str(exited["code"])) if exited else None,
             exits=logs.exits(self._folder, self.log_path(None)),
             missing=self._crew.missing(),
+            unreachable=self._crew.unreachable(),
             port_taken=not self._has_listened and logs.port_taken(self.log_path(0)),
             health=health_now,
             turn=turn,
@@ -133,8 +141,7 @@ class Cluster:
         """At most once a second from when it answers. SILENT until it is rank 0 that listens, not another server."""
         if time.monotonic() < self._next_health_s:
             return self._health
-        rank_0 = self._crew.rank(0)
-        if rank_0 is not None and ports.listens(rank_0, self._port) is not False:
+        if self._crew.serves(self._port):
             self._has_listened = True
             self._health = health.health(self.url, timeout_s=1.0)
             self._next_health_s = time.monotonic() + 1.0
@@ -156,7 +163,7 @@ class Cluster:
 
     def _port_held(self) -> Iterator[str]:
         patience_s = time.monotonic() + 2.0
-        while self._has_listened and not ports.port_is_free(self._port):
+        while self._has_listened and self._crew.rank(0) and not ports.port_is_free(self._port):
             if time.monotonic() > patience_s:
                 yield f"port {self._port} is still held by {ports.holder(self._port) or 'a process hidden from us'}"
                 return

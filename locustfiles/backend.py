@@ -28,6 +28,9 @@ class Backend(Protocol):
     def processes(self) -> Sequence[ProcessRecord]:
         """What of it is ours."""
 
+    def runs(self) -> Mapping[str, Callable[[str], str]]:
+        """How a command is run on each other host that has a rank of ours."""
+
     def log_tail(self, rank: int | None) -> tuple[str, ...]:
         """The last lines of a rank's log, or of the launcher's for None."""
 

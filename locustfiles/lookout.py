@@ -6,6 +6,7 @@ from time import perf_counter
 
 from locust_agents.cluster import watch_turns
 from locust_agents.cluster.guard import Guard
+from locust_agents.cluster.memory_sample import Host
 from locust_agents.cluster.peaks import Peaks
 from locust_agents.cluster.vitals import Vitals, hosts_of
 from locust_agents.cluster.watch_look import OpenLook, Rules
@@ -16,6 +17,7 @@ from locust_agents.plan import RunPlan
 from locust_agents.records import TurnRecord
 from locust_agents.scenarios.model import Scenario
 
+_BETTER_REASON_S = 3.0
 LookAt = Callable[[], Sequence[OpenLook]]
 
 
@@ -32,17 +34,23 @@ class Lookout:
         self._note = note
         self._say = say
         self._look_at = look_at
+        self._trouble_since: float | None = None
         guard = Guard(scenario.guard.swap_growth, scenario.guard.pressure)
-        self._vitals = Vitals(lambda: hosts_of(self._server.processes(), {}), server.logs(), guard, note)
+        self._vitals = Vitals(self._hosts, server.logs(), guard, note)
         self._watcher = self._watch(server)
 
     def look(self) -> ClusterError | None:
         """What must end the run, or this start of the server; None while all is well."""
         if (failure := self._server.failure()) is not None:
             return ClusterError(failure, self._server.log_tail(self._server.culprit))
-        if (what := self._listen() or self._watcher.look()) is not None:
-            return ClusterError(what, self._server.log_tail(0))
-        return None
+        what = self._listen() or self._watcher.look()
+        if what is None:
+            return None
+        # Rank 0 may only say that it lost a peer: who that was, and how it ended, is known a moment later.
+        self._trouble_since = self._trouble_since or perf_counter()
+        if perf_counter() - self._trouble_since < _BETTER_REASON_S:
+            return None
+        return ClusterError(what, self._server.log_tail(0))
 
     def ended(self, record: TurnRecord) -> None:
         """A turn has ended: the one before a hang is named in its verdict."""
@@ -52,6 +60,7 @@ class Lookout:
         """Another start of the server is up."""
         self._watcher.close()
         self._server = server
+        self._trouble_since = None
         self._watcher = self._watch(server)
         self._vitals.restarted()
 
@@ -63,6 +72,9 @@ class Lookout:
         """The run is over."""
         self._watcher.close()
         self._vitals.close()
+
+    def _hosts(self) -> list[Host]:
+        return hosts_of(self._server.processes(), self._server.runs())
 
     def _listen(self) -> str | None:
         finding = self._vitals.tick()

@@ -12,6 +12,7 @@ from locust_agents.errors import ClusterError, LocustAgentsError
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "run": ("locust_agents.locustfiles.run_command:main", "one run: a scenario against a server, and its table"),
     "check": ("locust_agents.cluster.check_command:main", "what a run would start, and what is wrong with it"),
+    "stop": ("locust_agents.cluster.stop_command:main", "end what a killed run left"),
     "tiny-model": ("locust_agents.cluster.tiny_model:main", "make the model that the quickstart serves"),
     "replay-server": ("locust_agents.cluster.replay_server:main", "serve timed bytes, for tests of clients"),
 }

@@ -9,7 +9,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,10 +77,10 @@ class FarHost:
         """The connections without a terminal: those of our own, on which a shell reads commands."""
         return [each for each in self.sessions() if "notty" in str(each.as_dict(["cmdline"]))]
 
-    def await_nobody(self) -> None:
-        """Fails when a connection is left after half a minute."""
+    def await_nobody(self, but: Sequence[psutil.Process] = ()) -> None:
+        """Fails when a connection is left after half a minute, other than those that a test does not own."""
         patience_s = time.monotonic() + 30
-        while left := self.sessions():
+        while left := [each for each in self.sessions() if each not in but]:
             assert time.monotonic() < patience_s, left
             time.sleep(0.05)
 

@@ -16,15 +16,6 @@ from locust_agents.outcome import Outcome
 from locust_agents.records import TurnRecord
 
 BIN = Path(sys.executable).parent
-GONE = {Outcome.OK, Outcome.TRUNCATED, Outcome.EMPTY_STREAM, Outcome.RESET, Outcome.FIRST_TOKEN_TIMEOUT}
-GONE |= {Outcome.STALLED}
-    Outcome.OK,
-    Outcome.TRUNCATED,
-    Outcome.EMPTY_STREAM,
-    Outcome.RESET,
-    Outcome.FIRST_TOKEN_TIMEOUT,
-    Outcome.STALLED,
-}
 
 
 def swarm_with_a_rank_killed(folder: Path, *keys: str) -> tuple[subprocess.Popen[str], str, str]:
@@ -61,8 +52,9 @@ def test_a_killed_rank_ends_the_run_with_its_name(tmp_path: Path) -> None:
     assert "Prompt Cache" in stderr, "the last lines of its log"
     assert "fixers" in stdout, "the table of what there was"
     records = records_of(tmp_path)
-    assert {record.outcome for record in records} <= GONE
-    assert any(record.outcome is not Outcome.OK for record in records), "the open turns ended as what they were"
+    outcomes = {record.outcome for record in records}
+    assert len(outcomes) > 1, "open turns met the end of the server"
+    assert Outcome.CUT not in outcomes, "and ended as what they were: truncated, refused, reset, an error"
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert summary["exit_status"] == 3
     assert "rank 1" in summary["error"]

@@ -482,5 +482,9 @@ def test_a_fault_is_told_with_the_name_of_its_behaviour(faults: Faults, name: st
 
 
 def test_a_fault_is_told_in_one_line(faults: Faults) -> None:
-    told = [line for line in faults.stderr if not line.startswith(("looking for", "measuring", "the server reports", "http:"))]
+    told = [
+        line
+        for line in faults.stderr
+        if not line.startswith(("looking for", "measuring", "the server reports", "http:"))
+    ]
     assert len(told) == len(WRONG)

@@ -22,6 +22,13 @@ def test_exits_leave_out_what_the_launcher_ended_itself(tmp_path: Path) -> None:
     assert logs.exits(tmp_path, tmp_path / "launcher.log") == (RankExit(0, -6, lost_peer=True), RankExit(1, -9))
 
 
+def test_what_a_rank_of_another_machine_says_is_in_the_launchers_log(tmp_path: Path) -> None:
+    lost = "RuntimeError: [ring] connection to a peer was lost\r\n"
+    (tmp_path / "launcher.log").write_text("rank 1 pid 7\r\n" + lost + LAUNCHER)
+    (tmp_path / "rank-0.log").write_text("pid 7\n")
+    assert logs.exits(tmp_path, tmp_path / "launcher.log") == (RankExit(0, -6), RankExit(1, -9, lost_peer=True))
+
+
 def test_nothing_is_read_off_logs_that_are_not_there(tmp_path: Path) -> None:
     nowhere = tmp_path / "rank-0.log"
     assert logs.last_lines(nowhere) == ()

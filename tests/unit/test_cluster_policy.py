@@ -70,6 +70,8 @@ def test_the_way_up(history: History, kinds: str, phase: Phase, remark: str) -> 
         ),
         (Observation(guardian_alive=False), "the guardian process", None, "the guardian was killed"),
         (Observation(health=Health.DEAD, missing=(1,)), "its generation thread died", 0, "it says so itself"),
+        (Observation(exits=(RankExit(1, 255),)), "rank 1 was ended by a signal, or its ssh", 1, "ssh says no more"),
+        (Observation(unreachable=(2, "mac3 is silent")), "mac3 is silent", 2, "nobody knows of its rank any more"),
         (Observation(port_taken=True), "rank 0 found its port taken", 0, "rank 0 does not end then"),
         (
             Observation(turn=TurnResult(False, "status 404", refused=True)),

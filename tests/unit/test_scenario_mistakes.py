@@ -27,7 +27,7 @@ def mistakes(text: str, *overrides: str) -> list[str]:
 NO_SCENARIO = "s.yaml:1:1: the file holds no scenario; see the shipped quickstart.yaml"
 KEYS = (
     "name, server, duration, turns, sessions, seed, scale, gaps, replies, outputs, cache, swarm, start, drain, limits, "
-    "timeouts"
+    "timeouts, guard"
 )
 TABLE: list[tuple[str, str, list[str]]] = [
     ("an empty file", "", [NO_SCENARIO]),
