@@ -25,6 +25,9 @@ _SAMPLE_CHARS = (600, 5000)
 # What stands behind a preamble in the shortest request, beside the template's start of an answer: the user's one token,
 # and the end of the message, which is two tokens in every template that was seen.
 _TAIL_TOKENS = 3
+# The first guess may be a tenth off (JSON has more tokens than code); the second or third is right.
+_MOST_ROUNDS = 4
+_NEAR_TOKENS, _NEAR_SHARE = 6, 0.01
 _PATIENCE = Patience(Timeouts(connect_s=10.0, headers_s=600.0, first_token_s=600.0, silence_s=120.0), True)
 
 
@@ -103,27 +106,28 @@ def _around_messages(ask: _Asker, bare: Preamble, calibration: Calibration) -> C
 
 
 def _sized(ask: _Asker, model: str, profile: Profile, scale: float, calibration: Calibration) -> Calibration:
-    """Two rounds: the guessed preamble, then the one whose tools make up the difference."""
+    """The guessed preamble, then ones whose filler makes up the difference, until the size is right."""
     key = preambles.key(profile, scale)
     system_chars, tool_chars = preambles.guess(profile, scale, calibration)
     wanted = round((profile.system_tokens + profile.tool_tokens) * scale)
-    tokens: int | None = None
-    for number in ("first", "second"):
+    tokens = 0
+    for number in range(1, _MOST_ROUNDS + 1):
         nonce = preambles.nonce(random.Random(f"calibration {number} {calibration.nonce}"))
         trial = preambles.build(profile, model, system_chars, tool_chars, nonce, None)
-        counted = ask.tokens(f"{key}, {number} round", trial, "x")
+        counted = ask.tokens(f"{key}, round {number}", trial, "x")
         if counted is None:
             return calibration
         tokens = counted - _TAIL_TOKENS - math.ceil(calibration.turn_tokens)
-        if number == "first":
-            missing = round((wanted - tokens) / calibration.tokens_per_char)
-            if profile.tools:
-                tool_chars = max(1, tool_chars + missing)
-            else:
-                system_chars = max(1, system_chars + missing)
+        if number == _MOST_ROUNDS or abs(wanted - tokens) <= max(_NEAR_TOKENS, _NEAR_SHARE * wanted):
+            break
+        missing = round((wanted - tokens) / calibration.tokens_per_char)
+        if profile.tools and number % 2:
+            tool_chars = max(1, tool_chars + missing)
+        else:  # what the system text makes up does not change how many tools there are
+            system_chars = max(1, system_chars + missing)
     return replace(
         calibration,
-        preamble_tokens={**calibration.preamble_tokens, key: tokens or 0},
+        preamble_tokens={**calibration.preamble_tokens, key: tokens},
         system_chars={**calibration.system_chars, key: system_chars},
         tool_chars={**calibration.tool_chars, key: tool_chars},
     )

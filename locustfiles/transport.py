@@ -88,7 +88,10 @@ def perform(
     except http.client.IncompleteRead:
         exchange.reader.close()  # closed in mid-chunk: the stream itself tells whether it was whole
     except (OSError, http.client.HTTPException) as error:
-        exchange.ending = _ending_of(error, exchange)
+        if exchange.http_status is None or exchange.http_status < 300:
+            exchange.ending = _ending_of(error, exchange)
+        else:
+            exchange.reader.close()  # a refusal is what the turn ended with, however its words were broken off
     finally:
         alarm.stop()
         connection.close()

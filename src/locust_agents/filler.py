@@ -15,19 +15,15 @@ _SHAPES = (
     "    {a} = {b}_{c}({d})",
     "    if {a} is None and not {b}.{c}:",
     "    for {a} in {b}.{c}_all({d}):",
-    "        {a}.{b}({c}[{number}])",
     "    return {a}({b}, {c}.{d})",
-    "    # {a} the {b} before the {c} of each {d}",
     "class {a}_{b}({c}):",
-    "    self.{a}_{b} = {c}.{d}({number})",
     "        raise {a}_error(f'{b} {number}: {c}')",
-    "    assert {a}_{b}({c}) == {number}",
     "from {a}.{b} import {c}_{d}",
 )
-_LINES_OF_A_SHAPE = 170
-# The last ones are chosen for their length. Lines have 23 to 49 characters: two of them make any end of this size.
-_END_CHARS = 100
-_ONE_LINE_CHARS = 50
+_LINES_OF_A_SHAPE = 250
+# The last ones are chosen for their length. Lines have 23 to 44 characters: two of them make any end of this size.
+_END_CHARS = 85
+_ONE_LINE_CHARS = 45
 
 
 @functools.cache
@@ -40,14 +36,14 @@ def pool() -> tuple[str, ...]:
 def sample(chars: int) -> str:
     """Some `chars` characters, spread evenly over the pool and its shapes: what a calibration measures."""
     lines = pool()
-    stride = 17  # shares no factor with the number of shapes, so that all of them are met
-    return "".join(lines[(place * stride) % len(lines)] for place in range(chars // 35))
+    stride = 17  # shares no factor with the number of lines, so that all of them are met
+    return "".join(lines[(place * stride) % len(lines)] for place in range(chars // 33))
 
 
 def text(chars: float, rng: random.Random) -> str:
     """Whole lines of `chars` characters in all, give or take five; of less than a line, half of one (twelve).
 
-    Each dozen lines has every shape once: the characters of a token differ between shapes more than within one.
+    Each eight lines have every shape once: the characters of a token differ between shapes more than within one.
     """
     lines = pool()
     taken: list[str] = []

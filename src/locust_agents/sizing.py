@@ -9,10 +9,8 @@ FALLBACK_TOKENS_PER_CHAR = 0.25
 _LONG_CHARS = 1500
 # Whatever a server counts, a character costs something: sizes are divided by this.
 _LEAST_TOKENS_PER_CHAR = 0.01
-# One turn moves an estimate by this share of what it missed. A long text is a good sample of the slope; a short one
-# misses by a few tokens for reasons of its own, so only the mean of many of them says what the template adds.
+# One turn moves the slope by this share of what it missed: quirks of single texts average out.
 _TRUST = 0.2
-_TRUST_IN_SHORT = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +50,11 @@ class Sizer:
         return max(0.0, (tokens - around) / self.tokens_per_char - said_chars)
 
     def learn(self, chars: int, messages: int, tokens: int) -> None:
-        """A turn's `messages` new messages with `chars` characters turned out to be `tokens` tokens."""
+        """A turn's `messages` new messages with `chars` characters turned out to be `tokens` tokens.
+
+        Only long ones teach: a short text misses by a few tokens for reasons of its own, and what the template adds was
+        measured before the run.
+        """
         missed = tokens - (chars * self.tokens_per_char + messages * self.message_tokens + self.turn_tokens)
         if messages and chars >= _LONG_CHARS * messages:
             self.tokens_per_char = max(_LEAST_TOKENS_PER_CHAR, self.tokens_per_char + _TRUST * missed / chars)
-        elif messages:
-            self.message_tokens = max(0.0, self.message_tokens + _TRUST_IN_SHORT * missed / messages)

@@ -142,8 +142,6 @@ def test_speed_is_noted_so_that_a_later_check_finds_it() -> None:
 
 # remark, answers to the two tries, tokens/s
 DECODED: list[tuple[str, list[Script], float | None]] = [
-    ("the first came in one piece", [chat_stream([*"abc"], 0.1, 0, usage=(60, 0, 3)), TEN_A_SECOND], 10),
-    ("both did", [chat_stream([*"abc"], 0.1, 0, usage=(60, 0, 3), finish="length")], None),
     ("one token tells no speed", [chat_stream(["a"], 0.1, 0.1, usage=(60, 0, 1))], None),
     ("nobody counts", [chat_stream([*"abc"], 0.1, 0.1)], None),
     ("refused", [REFUSED], None),

@@ -58,6 +58,11 @@ class Done:
         return values
 
 
+def posted(server: ReplayServer) -> list[Received]:
+    """The turns that it was asked; who it is was asked before."""
+    return [request for request in server.requests() if request.method == "POST"]
+
+
 def start(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
     """Starts the command in a folder of its own."""
     folder.mkdir(exist_ok=True)
@@ -98,7 +103,7 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Held:
     """A run that held, with a server of its own."""
     with ReplayServer([OK]) as server:
         done = run(tmp_path_factory.mktemp("held"), "--attach", server.url)
-    return Held(done, server.requests())
+    return Held(done, posted(server))
 
 
 @pytest.fixture(scope="module")
@@ -327,7 +332,7 @@ def useless(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Held]:
     def one(script: Script) -> Held:
         with ReplayServer([script]) as server:
             done = run(tmp_path_factory.mktemp("useless"), "--attach", server.url)
-        return Held(done, server.requests())
+        return Held(done, posted(server))
 
     with ThreadPoolExecutor(len(USELESS)) as pool:
         running = {name: pool.submit(one, script) for name, script, _ in USELESS}
@@ -346,11 +351,11 @@ def test_a_server_that_cannot_even_be_measured(useless: dict[str, Held], name: s
 def test_an_out_folder_that_cannot_be_made(server: ReplayServer, tmp_path: Path) -> None:
     (tmp_path / "out").write_text("a file")
     (tmp_path / "scenario.yaml").write_text(SCENARIO)
-    before = len(server.requests())
+    before = len(posted(server))
     done = finish(start(tmp_path, "scenario.yaml", "--attach", server.url, "--out", "out"), tmp_path)
     assert done.status in (2, 3)
     assert "out" in done.stderr
-    assert len(server.requests()) == before
+    assert len(posted(server)) == before
 
 
 def test_a_folder_never_holds_the_turns_of_two_runs(held: Held, server: ReplayServer) -> None:
@@ -375,7 +380,7 @@ def interrupted(folder: Path, server: ReplayServer, at: int, number: int, scenar
     """A run that gets a signal when the server has `at` requests, and the last of them has had time to begin."""
     (folder / "scenario.yaml").write_text(scenario)
     process = start(folder, "scenario.yaml", "--out", "out", "--attach", server.url)
-    wait_for(lambda: len(server.requests()) >= at or process.poll() is not None)
+    wait_for(lambda: len(posted(server)) >= at or process.poll() is not None)
     time.sleep(0.5)
     os.kill(process.pid, number)
     return finish(process, folder / "out")
@@ -391,7 +396,7 @@ def test_a_signal_in_mid_stream(number: int, questions: int, tmp_path: Path) -> 
     assert done.status == 130
     assert sorted(turn.outcome for turn in done.turns()) == ["cut", "cut", "ok", "ok"]
     assert all(turn.chunks == 1 for turn in done.turns() if turn.outcome == "cut")
-    assert len(server.requests()) == questions + 4
+    assert len(posted(server)) == questions + 4
     summary = done.summary()
     assert (summary["exit_status"], summary["turns"], summary["outcomes"]) == (130, 4, {"ok": 2, "cut": 2})
     assert "cut" in done.stdout

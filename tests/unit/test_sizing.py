@@ -37,16 +37,14 @@ def test_long_texts_teach_the_slope(true_per_char: float) -> None:
     assert learner.message_tokens == 5.0
 
 
-@pytest.mark.parametrize("true_tokens", [0.0, 3.0, 20.0])
-def test_short_texts_teach_the_template(true_tokens: float) -> None:
+def test_short_texts_teach_nothing() -> None:
     learner = sizer()
     for _ in range(400):
-        learner.learn(200, 2, round(200 * 0.25 + 2 * true_tokens + 4))
-    assert learner.message_tokens == pytest.approx(true_tokens, abs=0.1)
-    assert learner.tokens_per_char == 0.25
+        learner.learn(200, 2, 500)
+    assert (learner.message_tokens, learner.tokens_per_char) == (5.0, 0.25)
 
 
-@pytest.mark.parametrize(("chars", "tokens"), [(4000, 4000), (4000, 600), (200, 90), (200, 10)])
+@pytest.mark.parametrize(("chars", "tokens"), [(4000, 4000), (4000, 600)])
 def test_one_turn_teaches_some_of_what_it_missed_and_not_too_much(chars: int, tokens: int) -> None:
     learner = sizer()
     before = learner.chars(tokens) - chars

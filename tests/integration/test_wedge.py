@@ -1,0 +1,286 @@
+"""Two real ranks that hang for a reason that is known, and the watch that says so; slow ones that do not hang."""
+
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+
+from locust_agents.cluster import health, tiny_model
+from locust_agents.cluster.command import LaunchSpec
+from locust_agents.cluster.crew import ProcessRecord, is_alive
+from locust_agents.cluster.policy import Health
+from locust_agents.cluster.replay import ReplayServer, Script
+from locust_agents.cluster.supervisor import Cluster, start
+from locust_agents.cluster.watch_look import EndedLook, OpenLook, Rules
+from locust_agents.cluster.watch_turns import open_look, unusual_fields
+from locust_agents.cluster.watcher import Watched, Watcher
+from locust_agents.outcome import Outcome
+from locust_agents.stream import StreamReader
+
+MODEL = "default_model"
+STEP = 128
+GUARD_S = 120.0
+
+UNDER_GEVENT = """
+import locust
+import sys
+import gevent
+from time import perf_counter
+from locust_agents.cluster.watch_look import OpenLook, Rules
+from locust_agents.cluster.watcher import Watched, Watcher
+
+ticks = 0
+
+def tick():
+    global ticks
+    while True:
+        ticks += 1
+        gevent.sleep(0.001)
+
+turns = [OpenLook("a", "a#0", 0, "first", perf_counter())]
+watched = Watched(sys.argv[1], "default_model", rules=Rules(silence_s=0.0))
+watcher = Watcher(watched, lambda: turns, lambda *_: None)
+gevent.spawn(tick)
+gevent.sleep(0)
+during = []
+for _ in range(4):
+    before = ticks
+    assert watcher.look() is None
+    during.append(ticks - before)
+print(min(during))
+"""
+
+
+@dataclass
+class Client:
+    """A streamed request over a bare socket, read only when it is asked to; it can be dropped at any moment."""
+
+    url: str
+    agent: str
+    fields: Mapping[str, object]
+    started_s: float = field(default_factory=perf_counter)
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.url)
+        body = json.dumps({"model": MODEL, "stream": True, **self.fields}).encode()
+        self.socket = socket.create_connection((parts.hostname, parts.port), timeout=GUARD_S)
+        head = f"POST /v1/chat/completions HTTP/1.0\r\nContent-Length: {len(body)}\r\n\r\n"
+        self.socket.sendall(head.encode() + body)
+        self.sent_s = perf_counter()
+        self.socket.setblocking(False)
+        self.reader = StreamReader()
+        self.headers_s: float | None = None
+        self.is_over = False
+        self._head = b""
+
+    def read(self) -> None:
+        """Takes what has come."""
+        try:
+            while not self.is_over:
+                data = self.socket.recv(65536)
+                self.is_over = not data
+                self._take(data, perf_counter() - self.started_s)
+        except BlockingIOError:
+            return
+
+    def _take(self, data: bytes, at_s: float) -> None:
+        if self.headers_s is None:
+            self._head += data
+            _, blank, data = self._head.partition(b"\r\n\r\n")
+            self.headers_s = at_s if blank else None
+        if data:
+            self.reader.feed(data, at_s)
+
+    def look(self) -> OpenLook:
+        self.read()
+        unusual = unusual_fields({name: value for name, value in self.fields.items() if name != "messages"}, MODEL)
+        session = f"{self.agent}#0"
+        who = OpenLook(self.agent, session, 0, "first", self.started_s, self.sent_s, unusual=unusual)
+        return open_look(who, self.headers_s, self.reader.answer)
+
+    def drop(self) -> EndedLook:
+        """Leaves, as an impatient user does."""
+        look = self.look()
+        self.socket.close()
+        return EndedLook(look, Outcome.ABANDONED, perf_counter())
+
+
+@dataclass
+class Swarm:
+    """What the conductor would know: the open turns, and what was noted."""
+
+    clients: list[Client] = field(default_factory=list)
+    notes: list[tuple[str, Mapping[str, object]]] = field(default_factory=list)
+    silent: tuple[OpenLook, ...] = ()
+
+    def open_turns(self) -> list[OpenLook]:
+        looks = [(client, client.look()) for client in self.clients]
+        return [*self.silent, *(look for client, look in looks if not client.is_over)]
+
+    def note(self, event: str, fields: Mapping[str, object]) -> None:
+        json.dumps(fields)
+        self.notes.append((event, fields))
+
+    def events(self) -> list[str]:
+        return [event for event, _ in self.notes]
+
+    def ask(self, url: str, agent: str, text: str = "hello", **fields: object) -> Client:
+        client = Client(url, agent, {"messages": [{"role": "user", "content": text}], "max_tokens": 250, **fields})
+        self.clients.append(client)
+        return client
+
+    def close(self) -> None:
+        for client in self.clients:
+            client.socket.close()
+
+
+@pytest.fixture(scope="module")
+def model() -> Path:
+    return tiny_model.ensure("tiny-long", print)
+
+
+@pytest.fixture
+def cluster(model: Path, tmp_path: Path) -> Iterator[Cluster]:
+    spec = LaunchSpec("tiny", options={"prefill-step-size": STEP}, ready_s=GUARD_S)
+    cluster = start(spec, model, tmp_path, lambda _: None, lambda *_: None)
+    try:
+        yield cluster
+    finally:
+        assert cluster.stop() == []
+    until(lambda: not any(runs(who) for who in cluster.processes()))
+
+
+def runs(who: ProcessRecord) -> bool:
+    """Whether it is still there, and no zombie that an idle init has not collected."""
+    try:
+        process = psutil.Process(who.pid)
+        return process.create_time() == who.start_time and is_alive(process)
+    except psutil.NoSuchProcess:
+        return False
+
+
+@pytest.fixture
+def swarm() -> Iterator[Swarm]:
+    swarm = Swarm()
+    yield swarm
+    swarm.close()
+
+
+def until(is_so: Callable[[], bool], pause_s: float = 0.02) -> None:
+    patience_s = time.monotonic() + GUARD_S
+    while not is_so():
+        assert time.monotonic() < patience_s
+        time.sleep(pause_s)
+
+
+def streamed(client: Client, chunks: int) -> bool:
+    client.read()
+    return client.reader.answer.chunks >= chunks
+
+
+def watching(cluster: Cluster, swarm: Swarm, silence_s: float, with_log: bool = True) -> Watcher:
+    log = cluster.log_path(0) if with_log else None
+    rules = Rules(silence_s=silence_s, ranks=2)
+    return Watcher(Watched(cluster.url, MODEL, log, rules=rules), swarm.open_turns, swarm.note)
+
+
+def unheard(swarm: Swarm) -> Swarm:
+    """One whose only turn is never sent: whatever is known then comes from the log and from probes."""
+    silent = OpenLook("silent/0.0", "silent/0.0#0", 0, "first", perf_counter())
+    return Swarm(notes=swarm.notes, silent=(silent,))
+
+
+def endless(model: Path) -> dict[str, Any]:
+    """Fields that keep an answer from ending: on a busy machine it might be over before it is left."""
+    ends = json.loads((model / "config.json").read_text())["eos_token_id"]
+    return {
+        "max_tokens": 50_000,
+        "logit_bias": {str(end): -1e4 for end in (ends if isinstance(ends, list) else [ends])},
+    }
+
+
+def verdict_of(watcher: Watcher) -> str:
+    """Looks once a second, as a run does."""
+    patience_s = time.monotonic() + GUARD_S
+    while (verdict := watcher.look()) is None:
+        assert time.monotonic() < patience_s
+        time.sleep(1.0)
+    return verdict
+
+
+@pytest.mark.parametrize("others", ["open", "asked afterwards"])
+def test_an_abandoned_seed_hangs_two_ranks_and_is_named(
+    model: Path, cluster: Cluster, swarm: Swarm, others: str
+) -> None:
+    watcher = watching(cluster, swarm, silence_s=3.0)
+    culprit = swarm.ask(cluster.url, "hasty/0.0", seed=7, **endless(model))
+    until(lambda: streamed(culprit, 3), pause_s=0.001)
+    if others == "open":
+        swarm.ask(cluster.url, "patient/0.0")
+    watcher.ended(culprit.drop())
+    swarm.clients.remove(culprit)
+    if others != "open":
+        swarm.ask(cluster.url, "patient/0.0")
+    verdict = verdict_of(watcher)
+    assert verdict.startswith("the server hangs: ")
+    assert "stuck in the queue: patient/0.0's turn 0 (first)," in verdict
+    assert "it stopped when hasty/0.0's turn 0 (first with seed 7, logit_bias {" in verdict
+    assert ") was abandoned in decode: with a seed a request cannot be batched" in verdict
+    assert "; send no seed, or let such turns end" in verdict
+    assert [event for event in swarm.events() if event != "moving"] == ["quiet", "wedge"]
+    assert health.health(cluster.url, 5.0) is Health.WELL, "it says that all is well, to this day"
+    assert cluster.failure() is None, "and its processes are all there"
+
+
+def test_the_same_abandon_without_a_seed_is_harmless(cluster: Cluster, swarm: Swarm) -> None:
+    hasty = swarm.ask(cluster.url, "hasty/0.0")
+    until(lambda: streamed(hasty, 3), pause_s=0.001)
+    swarm.clients.remove(hasty)
+    watcher = watching(cluster, unheard(swarm), silence_s=0.5)
+    watcher.ended(hasty.drop())
+    until(lambda: watcher.look() is None and swarm.events().count("probe") == 2, pause_s=0.1)
+    assert all(fields["ok"] for event, fields in swarm.notes if event == "probe")
+    watcher.close()
+
+
+def test_a_long_prefill_that_moves_is_never_called_a_wedge(cluster: Cluster, swarm: Swarm) -> None:
+    """About 8,000 tokens in steps of 128, others waiting behind it; seen by its stream alone, and by its log alone."""
+    giant_text = json.loads(health.ready_body(MODEL, 3_600))["messages"][0]["content"]
+    giant = swarm.ask(cluster.url, "giant/0.0", giant_text)
+    until(lambda: giant.look().prefill_done is not None)
+    for number in range(4):
+        swarm.ask(cluster.url, f"small/0.{number}", max_tokens=4)
+    by_stream = watching(cluster, swarm, silence_s=1.0, with_log=False)
+    by_log = watching(cluster, unheard(swarm), silence_s=1.0)
+    looks = 0
+    while not streamed(giant, 1):
+        assert by_stream.look() is None
+        assert by_log.look() is None
+        looks += 1
+        time.sleep(0.25)
+    assert looks > 4
+    steps = giant.reader.answer.progress
+    assert steps[-1].done == steps[-1].total > 7_000
+    assert len(steps) > 50
+    until(lambda: swarm.open_turns() == [])
+    assert "wedge" not in swarm.events()
+    by_stream.close()
+    by_log.close()
+
+
+def test_a_look_holds_up_no_other_greenlet() -> None:
+    with ReplayServer([Script((), ending="hang", headers_s=3000.0)]) as server:
+        command = [sys.executable, "-c", UNDER_GEVENT, server.url]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert int(ended.stdout) > 3, "the ticker went on during each look"
