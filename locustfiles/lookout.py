@@ -11,9 +11,10 @@ from locust_agents.cluster.peaks import Peaks
 from locust_agents.cluster.vitals import Vitals, hosts_of
 from locust_agents.cluster.watch_look import OpenLook, Rules
 from locust_agents.cluster.watcher import Watched, Watcher
-from locust_agents.errors import ClusterError
+from locust_agents.errors import ClusterError, PluginError
 from locust_agents.locustfiles.backend import Backend, Note, Say
 from locust_agents.plan import RunPlan
+from locust_agents.plugins import registry
 from locust_agents.records import TurnRecord
 from locust_agents.scenarios.model import Scenario
 
@@ -43,8 +44,9 @@ class Lookout:
         """What must end the run, or this start of the server; None while all is well."""
         if (failure := self._server.failure()) is not None:
             return ClusterError(failure, self._server.log_tail(self._server.culprit))
-        what = self._listen() or self._watcher.look()
-        if what is None:
+        if (verdict := self._watcher.look()) is not None:  # it has waited long enough: no better reason will come
+            return ClusterError(verdict, self._server.log_tail(0))
+        if (what := self._listen()) is None:
             return None
         # Rank 0 may only say that it lost a peer: who that was, and how it ended, is known a moment later.
         self._trouble_since = self._trouble_since or perf_counter()
@@ -54,7 +56,7 @@ class Lookout:
 
     def ended(self, record: TurnRecord) -> None:
         """A turn has ended: the one before a hang is named in its verdict."""
-        self._watcher.ended(watch_turns.ended_look(record, perf_counter()))
+        self._watcher.ended(watch_turns.ended_look(record, perf_counter(), _unusual(record, self._plan.model)))
 
     def restarted(self, server: Backend) -> None:
         """Another start of the server is up."""
@@ -94,3 +96,11 @@ class Lookout:
         log: Path | None = server.logs().get(0)
         watched = Watched(server.url, self._plan.model, log, self._plan.headers, rules)
         return Watcher(watched, self._look_at, self._note)
+
+
+def _unusual(record: TurnRecord, model: str) -> tuple[str, ...]:
+    """From the profile's name, which is all that a worker's record tells; a hand-written profile has none."""
+    try:
+        return watch_turns.unusual_fields(registry.profile(record.profile).parameters, model)
+    except PluginError:
+        return ()

@@ -16,7 +16,6 @@ from locust_agents.cluster import watch_turns
 from locust_agents.cluster.watch_look import OpenLook
 from locust_agents.conversation import Preamble
 from locust_agents.expected import Prefixes
-from locust_agents.locustfiles.alarm import TimeUp
 from locust_agents.locustfiles.events import ensure_hooks
 from locust_agents.locustfiles.loop_lag import LoopLag
 from locust_agents.locustfiles.transport import Exchange, Target, resolve
@@ -147,7 +146,7 @@ class Swarm:
         for turn in list(self.open.values()):
             has_token = turn.exchange.answer.first_token_s is not None
             outcome = Outcome.STALLED if has_token else Outcome.FIRST_TOKEN_TIMEOUT
-            turn.greenlet.kill(TimeUp(outcome, why), block=False)
+            turn.exchange.give_up(outcome, why)
 
     def go_on(self, epoch: int) -> None:
         """Another start of the server is up; its cache is empty."""

@@ -52,11 +52,17 @@ class Exchange:
     request_bytes: int = 0
     ending: Ending = Ending()
     reader: StreamReader = field(default_factory=StreamReader)
+    alarm: Alarm | None = None
 
     @property
     def answer(self) -> Answer:
         """What the stream said."""
         return self.reader.answer
+
+    def give_up(self, outcome: Outcome, why: str) -> None:
+        """Ends it from another greenlet, since the server is known to answer no more; one that is over stays so."""
+        if self.alarm is not None:
+            self.alarm.ring(TimeUp(outcome, why))
 
     def now_s(self) -> float:
         """Seconds since the start."""
@@ -74,7 +80,7 @@ def perform(
     `notice` is called after each read. What does get raised (a greenlet's end) leaves what was measured in place.
     """
     connection = _connection(target)
-    alarm = Alarm(exchange.started)
+    exchange.alarm = alarm = Alarm(exchange.started)
     try:
         alarm.set(patience.connecting())
         _connect(exchange, connection, target)
