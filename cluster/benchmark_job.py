@@ -52,12 +52,7 @@ class Job:
         self._guardian = guardian = Guardian(self._place / "guardian.log")
         self._crew.meet(guardian.pid, "guardian")
         guardian.launch(argv, self._launcher_log, self._spec.gives_way)
-        while not (started := guardian.report("started")):
-            if not guardian.alive:
-                reason = (guardian.report("failed") or {}).get("error", "its guardian was ended")
-                raise ClusterError(f"{argv[0]} could not be started ({reason}): correct that and run again")
-            time.sleep(0.02)
-        self._crew.meet(int(str(started["pid"])), "launcher")
+        self._crew.meet(guardian.launched(argv[0]), "launcher")
 
     def wait(self, ask: Ask, say: Callable[[str], None]) -> Result:
         """Until the averages are there; they are what tells success, since mlx.launch exits 0 whatever happened."""

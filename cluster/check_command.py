@@ -26,13 +26,20 @@ def main(argv: Sequence[str]) -> int:
         registry.profiles(),
         [read_override(text) for text in options.set],
     )
-    print("\n".join(lines(scenario, is_probed=options.probe)))
-    return _probe(scenario) if options.probe else 0
+    launch = scenario.server.launch
+    made = None if launch is None else launching.launchable(scenario, launch, _to_stderr)
+    ports = None if made is None else _ports(made.spec, options.probe)
+    print("\n".join(lines(scenario, made, ports)))
+    return _probe(made, ports) if options.probe else 0
 
 
-def lines(scenario: Scenario, is_probed: bool = False) -> list[str]:
-    """What is to be seen of a scenario before it runs; raises ScenarioError and ClusterError."""
-    return [f"{scenario.name}: {', '.join(_swarm(scenario))}", *_forecast(scenario), *_server(scenario, is_probed)]
+def lines(scenario: Scenario, made: Launchable | None, ports: tuple[int, int] | None) -> list[str]:
+    """What is to be seen of a scenario before it runs; `made` and `ports` where it launches its server."""
+    return [
+        f"{scenario.name}: {', '.join(_swarm(scenario))}",
+        *_forecast(scenario),
+        *(_attached(scenario) if made is None or ports is None else _launched(made, ports)),
+    ]
 
 
 def _forecast(scenario: Scenario) -> list[str]:
@@ -47,12 +54,14 @@ def _swarm(scenario: Scenario) -> list[str]:
     return [f"{entry.agents} {name} ({entry.behaviour}, {entry.profile})" for name, entry in scenario.swarm.items()]
 
 
-def _server(scenario: Scenario, is_probed: bool) -> list[str]:
-    server = scenario.server
-    if server.launch is None:
-        return [] if server.attach is None else check_lines.attached_lines(attach.base_url(server.attach.url))
-    made = launching.launchable(scenario, server.launch, _to_stderr)
-    shown = check_lines.lines(made.spec, made.model, *_ports(made.spec, is_probed), Path("runs") / "RUN", _drawn(made))
+def _attached(scenario: Scenario) -> list[str]:
+    attached = scenario.server.attach
+    return [] if attached is None else check_lines.attached_lines(attach.base_url(attached.url))
+
+
+def _launched(made: Launchable, ports: tuple[int, int]) -> list[str]:
+    is_drawn = fixed_ports(made.spec) is None and made.spec.port is None
+    shown = check_lines.lines(made.spec, made.model, *ports, Path("runs") / "RUN", is_drawn)
     return [*shown, *(f"warning: {warning}" for warning in made.warnings)]
 
 
@@ -62,17 +71,12 @@ def _ports(spec: LaunchSpec, is_probed: bool) -> tuple[int, int]:
     return fixed if is_probed and fixed is not None else launching.chosen_ports(spec)
 
 
-def _drawn(made: Launchable) -> bool:
-    return fixed_ports(made.spec) is None and made.spec.port is None
-
-
-def _probe(scenario: Scenario) -> int:
+def _probe(made: Launchable | None, ports: tuple[int, int] | None) -> int:
     """A line for each host; 3 where one of them needs a person."""
-    if scenario.server.launch is None:
+    if made is None or ports is None:
         print("probe   nothing to ask: the hosts of an attached server are not ours")
         return 0
-    made = launching.launchable(scenario, scenario.server.launch, _to_stderr)
-    printed, is_ok = probe.probe(made.spec, made.model, _ports(made.spec, True)[0], _to_stderr)
+    printed, is_ok = probe.probe(made.spec, made.model, ports[0], _to_stderr)
     print("\n".join(printed))
     return 0 if is_ok else 3
 

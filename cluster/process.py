@@ -4,8 +4,11 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
+
+from locust_agents.errors import ClusterError
 
 GRACE_S = 5.0
 """How long a group has between SIGTERM and SIGKILL."""
@@ -51,6 +54,15 @@ class Guardian:
             os.write(self._pipe, json.dumps(order).encode() + b"\n")
         except BrokenPipeError:  # it was killed; `alive` says so
             return
+
+    def launched(self, name: str) -> int:
+        """Waits for the launcher's pid; raises ClusterError, with its `name`, where it could not be started."""
+        while not (started := self.report("started")):
+            if not self.alive:
+                reason = (self.report("failed") or {}).get("error", "its guardian was ended")
+                raise ClusterError(f"{name} could not be started ({reason}): correct that and run again")
+            time.sleep(0.02)
+        return int(str(started["pid"]))
 
     def report(self, event: str) -> dict[str, object] | None:
         """What it wrote about `started` (pid), `failed` (error), `exited` (code) or `ended` (why, empty)."""

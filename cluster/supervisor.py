@@ -97,12 +97,8 @@ class Cluster:
         self._guardian = guardian = Guardian(self._folder / "guardian.log")
         self._crew.meet(guardian.pid, "guardian")
         guardian.launch(argv, self.log_path(None), self._gives_way)
-        while not (started := guardian.report("started")):
-            if not guardian.alive:
-                reason = (guardian.report("failed") or {}).get("error", "its guardian was ended")
-                raise ClusterError(f"{argv[0]} could not be started ({reason}): correct that and run again")
-            time.sleep(0.02)
-        self._crew.meet(int(str(started["pid"])), "launcher")
+        launcher = guardian.launched(argv[0])
+        self._crew.meet(launcher, "launcher")
         ports_taken = {"port": self._port, "starting_port": starting_port}
         self._note(
             "launch",
@@ -110,7 +106,7 @@ class Cluster:
                 "argv": argv,
                 **ports_taken,
                 "epoch": self.epoch,
-                "launcher": started["pid"],
+                "launcher": launcher,
                 "gives_way": self._gives_way,
             },
         )

@@ -28,7 +28,7 @@ _TAIL_TOKENS = 3
 # The first guess may be a tenth off (JSON has more tokens than code); the second or third is right.
 _MOST_ROUNDS = 4
 _NEAR_TOKENS, _NEAR_SHARE = 6, 0.01
-_PATIENCE = Patience(Timeouts(connect_s=10.0, headers_s=600.0, first_token_s=600.0, silence_s=120.0), True)
+PATIENCE = Patience(Timeouts(connect_s=10.0, headers_s=600.0, first_token_s=600.0, silence_s=120.0), True)
 
 
 def measure(
@@ -66,7 +66,7 @@ class _Asker:
         exchange = Exchange(perf_counter())
         opening = start.head if start.head.endswith(b"[") else start.head + b","
         body = opening + messages.user(text) + closing(1)
-        perform(exchange, self._target, self._headers, body, _PATIENCE, lambda _: None)
+        perform(exchange, self._target, self._headers, body, PATIENCE, lambda _: None)
         outcome, error = classify(exchange.ending, exchange.http_status, exchange.answer)
         self._introduce(exchange)
         usage = exchange.answer.usage

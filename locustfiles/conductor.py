@@ -281,7 +281,7 @@ class Conductor:
             return False
         if self.lookout is not None and (trouble := self.lookout.look()) is not None:
             return self._in_trouble(trouble)
-        if self._drained is None and perf_counter() - self._started >= self.duration_s():
+        if self._drained is None and self._elapsed_s() >= self.duration_s():
             self.drain()
         late = self._drained is not None and perf_counter() - self._drained >= self.running.drain_s
         return late or self._is_idle()

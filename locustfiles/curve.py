@@ -3,18 +3,16 @@
 import random
 from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
-from typing import Any
 
 from locust_agents import filler, last_curve, messages, preambles
 from locust_agents.conversation import closing, preamble
+from locust_agents.locustfiles.calibration import PATIENCE, Note
 from locust_agents.locustfiles.transport import Exchange, Target, perform
 from locust_agents.outcome import Ending, Outcome, classify
-from locust_agents.patience import Patience, Timeouts
 from locust_agents.prefill_curve import Curve, Point, Speed, described, through
 from locust_agents.quantities import count
 from locust_agents.sizing import Calibration, Sizer
 
-Note = Callable[[str, Mapping[str, Any]], None]
 Say = Callable[[str], None]
 
 BUDGET_S = 60.0
@@ -27,7 +25,6 @@ _SHORT_S = 1.0
 # Long enough for the time between two tokens to be even, short enough to be over soon on the slowest server.
 _DECODED_TOKENS = 16
 _SHORT_TOKENS = 64
-_PATIENCE = Patience(Timeouts(connect_s=10.0, headers_s=600.0, first_token_s=600.0, silence_s=120.0), True)
 
 
 def budget_s(duration_s: float | None) -> float:
@@ -149,7 +146,7 @@ class _Asker:
         text = opening + filler.text(self._sizer.chars(tokens, len(opening)), random.Random(opening))
         body = self._bare.head + messages.user(text) + closing(answer_tokens)
         exchange = Exchange(perf_counter())
-        perform(exchange, self._target, self._headers, body, _PATIENCE, lambda _: None)
+        perform(exchange, self._target, self._headers, body, PATIENCE, lambda _: None)
         outcome, error = classify(exchange.ending, exchange.http_status, exchange.answer)
         stamps = {"headers_s": exchange.headers_s, "first_token_s": exchange.answer.first_token_s}
         computed = {"wanted_tokens": tokens, "computed_tokens": _computed(exchange)}

@@ -24,7 +24,7 @@ class AgentClass(Protocol):
 
 def profiles_of(user_classes: Iterable[type[User]]) -> list[tuple[Profile, float]]:
     """Each (profile, scale) that these classes send, once."""
-    pairs = [(_profile(cls.profile), cls.scale) for cls in user_classes if _is_ours(cls)]
+    pairs = [(registry.profile(cls.profile), cls.scale) for cls in user_classes if _is_ours(cls)]
     return list({(profile.name, scale): (profile, scale) for profile, scale in pairs}.values())
 
 
@@ -41,7 +41,3 @@ def scenario_of(environment: Environment) -> Scenario:
 
 def _is_ours(user_class: object) -> TypeGuard[AgentClass]:
     return hasattr(user_class, "behaviour") and hasattr(user_class, "profile")
-
-
-def _profile(wanted: Profile | str) -> Profile:
-    return wanted if isinstance(wanted, Profile) else registry.profile(wanted)

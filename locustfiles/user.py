@@ -59,8 +59,8 @@ class CodingAgent(User):
         number, place = self._swarm.enrol(self._entry, cls.after_s)
         self._name = f"{self._entry}/{self._swarm.worker}.{number}"
         self._done = 0
-        self._behaviour = _behaviour(cls.behaviour)
-        self._profile = _profile(cls.profile)
+        self._behaviour = registry.behaviour(cls.behaviour)
+        self._profile = registry.profile(cls.profile)
         self._sleep_until(cls.after_s + place * cls.apart_s)
 
     @task
@@ -114,11 +114,3 @@ class CodingAgent(User):
 
     def _must_leave(self) -> bool:
         return bool(self._state == _STOPPING)
-
-
-def _behaviour(wanted: Behaviour | str) -> Behaviour:
-    return wanted if isinstance(wanted, Behaviour) else registry.behaviour(wanted)
-
-
-def _profile(wanted: Profile | str) -> Profile:
-    return wanted if isinstance(wanted, Profile) else registry.profile(wanted)

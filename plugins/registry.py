@@ -42,14 +42,14 @@ def parameters() -> Mapping[str, Mapping[str, inspect.Parameter]]:
     return {name: found.parameters for name, found in behaviours().items()}
 
 
-def behaviour(name: str) -> Behaviour:
-    """The behaviour of that name; raises PluginError with the names that there are."""
-    return _named("behaviour", name, behaviours())
+def behaviour(wanted: Behaviour | str) -> Behaviour:
+    """The object itself, or the behaviour of that name; raises PluginError with the names that there are."""
+    return wanted if isinstance(wanted, Behaviour) else _named("behaviour", wanted, behaviours())
 
 
-def profile(name: str) -> Profile:
-    """The profile of that name; raises PluginError with the names that there are."""
-    return _named("profile", name, profiles())
+def profile(wanted: Profile | str) -> Profile:
+    """The object itself, or the profile of that name; raises PluginError with the names that there are."""
+    return wanted if isinstance(wanted, Profile) else _named("profile", wanted, profiles())
 
 
 def _named(kind: str, name: str, known: Mapping[str, T]) -> T:

@@ -9,7 +9,7 @@ from locust_agents.limits import METRICS, Limit
 from locust_agents.outcome import Outcome
 from locust_agents.records import TurnRecord
 
-INTERRUPTED, UNTRUSTED, BROKEN, HELD = 130, 4, 1, 0
+BROKEN, HELD = 1, 0
 
 
 @dataclass(frozen=True, slots=True)
