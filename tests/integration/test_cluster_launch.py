@@ -40,8 +40,8 @@ def run():
         print(json.dumps({"said": line}), flush=True)
     spec = LaunchSpec("tiny", options={"prefill-step-size": 128}, ready_s=60)
     cluster = start(spec, Path(model), Path(folder), say, lambda *_: None)
-    print(json.dumps({"url": cluster.url}), flush=True)
     try:
+        print(json.dumps({"url": cluster.url}), flush=True)  # whoever reads it may interrupt us at once
         while cluster.failure() is None:
             time.sleep(0.1)
     finally:
