@@ -2,11 +2,15 @@
 
 import errno
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
+from locust_agents.cluster import attached_hosts
+from locust_agents.cluster.attached_hosts import AttachedHost
+from locust_agents.cluster.benchmark_output import Result
 from locust_agents.cluster.crew import ProcessRecord
+from locust_agents.cluster.memory_sample import Host
 from locust_agents.errors import ClusterError, ScenarioError
 
 _PORTS = {"http": 80, "https": 443}
@@ -16,15 +20,29 @@ _PASTED = ("/chat/completions", "/v1")
 class Attached:
     """A server that somebody else started: nothing here ever stops or loads it."""
 
-    def __init__(self, url: str, epoch: int = 1, log: Path | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        log: Path | None = None,
+        known_hosts: Sequence[AttachedHost] = (),
+        model: str | None = None,
+    ) -> None:
         self.url = url
-        self._log = log
-        self.epoch = epoch
+        self.epoch = 1
+        self.model = model
         self.culprit: int | None = None
+        self.ranks = sum(len(host.ranks) for host in known_hosts) or None
+        self.benchmark: Result | None = None
+        self._log = log
+        self._known_hosts = known_hosts
 
     def failure(self) -> str | None:
-        """None: its processes are not ours to see."""
-        return None
+        """That one of its ranks has ended, where a hostfile tells on which hosts to look."""
+        return next((text for host in self._known_hosts if (text := host.failure())), None)
+
+    def hosts(self) -> list[Host]:
+        """Those of its hostfile."""
+        return [host.host() for host in self._known_hosts]
 
     def logs(self) -> dict[int, Path]:
         """Rank 0's log, where it was named."""
@@ -44,7 +62,9 @@ class Attached:
         return ()
 
     def stop(self) -> list[str]:
-        """Leaves it as it is."""
+        """Leaves it as it is, and hangs up."""
+        for host in self._known_hosts:
+            host.close()
         return []
 
 
@@ -66,6 +86,8 @@ def attach(
     note: Callable[[str, Mapping[str, object]], None],
     timeout_s: float = 10.0,
     log: Path | None = None,
+    hosts: Sequence[AttachedHost] = (),
+    model: str | None = None,
 ) -> Attached:
     """Makes sure that somebody accepts connections there, and sends nothing; raises ClusterError or ScenarioError."""
     base = base_url(url)
@@ -76,8 +98,10 @@ def attach(
         socket.create_connection((host, port), timeout_s).close()
     except OSError as error:
         raise ClusterError(_advice(error, host, port, timeout_s)) from error
-    note("attach", {"url": base})
-    return Attached(base, log=log)
+    if hosts:
+        say(f"its hosts: {attached_hosts.described(hosts)}; their memory and processes are watched")
+    note("attach", {"url": base} | ({"hosts": [host.name for host in hosts]} if hosts else {}))
+    return Attached(base, log, hosts, model)
 
 
 def _split(text: str) -> SplitResult:

@@ -1,4 +1,44 @@
-"""Decides how many entries mlx_lm.server's prompt cache needs, for a later turn to find the turn before it."""
+"""Decides what mlx_lm.server's prompt cache holds, and how many entries a later turn needs to find the one before."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from locust_agents.cluster.model_facts import ModelFacts
+from locust_agents.cluster.options import OPTIONS, Scalar
+
+_SIZE, _BYTES = "prompt-cache-size", "prompt-cache-bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class PromptCache:
+    """A server's, None where something is not known. `has_byte_limit`: entries go also when all together are too big.
+
+    A cache with a `window_tokens` can be cut back as long as what it holds is shorter than the window.
+    """
+
+    entries: int | None = None
+    has_byte_limit: bool = False
+    trimmable: bool | None = None
+    window_tokens: int | None = None
+
+    def can_be_cut(self, tokens: int) -> bool | None:
+        """Whether an entry of so many tokens serves a prompt that shares only its beginning."""
+        if self.trimmable is False and self.window_tokens is not None:
+            return tokens < self.window_tokens
+        return self.trimmable
+
+
+def prompt_cache(options: Mapping[str, Scalar], is_ours: bool, model: ModelFacts | None) -> PromptCache:
+    """Of a server with these options; what one that is not ours was started with is not known."""
+    if not is_ours:
+        return PromptCache()
+    size = OPTIONS[_SIZE].default if options.get(_SIZE) is None else options[_SIZE]
+    return PromptCache(
+        entries=int(str(size)),
+        has_byte_limit=options.get(_BYTES) is not None,
+        trimmable=None if model is None else model.trimmable,
+        window_tokens=None if model is None else model.sliding_window,
+    )
 
 
 def entries_needed(histories: int, starts: int, trimmable: bool | None) -> int:

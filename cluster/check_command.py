@@ -6,26 +6,24 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from locust_agents import forecast, forecast_input, last_curve
-from locust_agents.cluster import attach, check_lines, launching, probe
+from locust_agents.cluster import attach, check_lines, launchers, launching, probe
 from locust_agents.cluster.address import fixed_ports
 from locust_agents.cluster.launch_spec import LaunchSpec
 from locust_agents.cluster.launching import Launchable
-from locust_agents.plugins import registry
 from locust_agents.prefill_curve import Speed
-from locust_agents.scenarios import loader
+from locust_agents.scenarios import loader, with_plugins
 from locust_agents.scenarios.loader import read_override
-from locust_agents.scenarios.model import Scenario
+from locust_agents.scenarios.model import Probe, Scenario, Server
+
+RUN = Path("runs") / "RUN"
+"""Stands for the folder that a run will make."""
 
 
 def main(argv: Sequence[str]) -> int:
     """Prints the lines; a mistake in scenario, hostfile or options is raised, all of them at once."""
     options = _parser().parse_args(argv)
-    scenario = loader.load(
-        loader.find(options.scenario),
-        registry.parameters(),
-        registry.profiles(),
-        [read_override(text) for text in options.set],
-    )
+    overrides = [read_override(text) for text in options.set]
+    scenario = with_plugins.load(loader.find(options.scenario), overrides, options.plugin)
     launch = scenario.server.launch
     made = None if launch is None else launching.launchable(scenario, launch, _to_stderr)
     ports = None if made is None else _ports(made.spec, options.probe)
@@ -38,7 +36,7 @@ def lines(scenario: Scenario, made: Launchable | None, ports: tuple[int, int] | 
     return [
         f"{scenario.name}: {', '.join(_swarm(scenario))}",
         *_forecast(scenario),
-        *(_attached(scenario) if made is None or ports is None else _launched(made, ports)),
+        *(_elsewhere(scenario.server) if made is None or ports is None else _launched(made, ports, scenario.probe)),
     ]
 
 
@@ -54,14 +52,19 @@ def _swarm(scenario: Scenario) -> list[str]:
     return [f"{entry.agents} {name} ({entry.behaviour}, {entry.profile})" for name, entry in scenario.swarm.items()]
 
 
-def _attached(scenario: Scenario) -> list[str]:
-    attached = scenario.server.attach
-    return [] if attached is None else check_lines.attached_lines(attach.base_url(attached.url))
+def _elsewhere(server: Server) -> list[str]:
+    if server.attach is None:
+        return [check_lines.plugin_line(server)]
+    url = attach.base_url(server.attach.url)
+    return check_lines.attached_lines(url, launchers.hosts_of(server.attach))
 
 
-def _launched(made: Launchable, ports: tuple[int, int]) -> list[str]:
+def _launched(made: Launchable, ports: tuple[int, int], before: Probe | None) -> list[str]:
     is_drawn = fixed_ports(made.spec) is None and made.spec.port is None
-    shown = check_lines.lines(made.spec, made.model, *ports, Path("runs") / "RUN", is_drawn)
+    shown = check_lines.lines(made.spec, made.model, *ports, RUN, is_drawn)
+    if before is not None:
+        ask = launchers.ask_of(before)
+        shown.insert(1, check_lines.benchmark_line(made.spec, made.model, ask, ports[1], RUN))
     return [*shown, *(f"warning: {warning}" for warning in made.warnings)]
 
 
@@ -74,7 +77,7 @@ def _ports(spec: LaunchSpec, is_probed: bool) -> tuple[int, int]:
 def _probe(made: Launchable | None, ports: tuple[int, int] | None) -> int:
     """A line for each host; 3 where one of them needs a person."""
     if made is None or ports is None:
-        print("probe   nothing to ask: the hosts of an attached server are not ours")
+        print("probe   nothing to ask: hosts are asked where the run launches the server (server.launch)")
         return 0
     printed, is_ok = probe.probe(made.spec, made.model, ports[0], _to_stderr)
     print("\n".join(printed))
@@ -89,5 +92,6 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("locust-agents check", description="What a run would start. Starts nothing.")
     parser.add_argument("scenario", nargs="?", default="quickstart", help="a file, or the name of one that ships")
     parser.add_argument("--probe", action="store_true", help="ask the hosts too: versions, model, memory, ports")
+    parser.add_argument("--plugin", metavar="FILE", action="append", default=[], help="a Python file with plugins")
     parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="set a key of the scenario")
     return parser

@@ -1,13 +1,17 @@
 """Decides what `check` prints of a server before anything starts: its kind, its commands, its address, its hosts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from locust_agents.cluster.address import base_url
+from locust_agents.cluster.attached_hosts import AttachedHost, described
+from locust_agents.cluster.benchmark_job import Ask
 from locust_agents.cluster.command import launch_command, plain_line, shell_line
 from locust_agents.cluster.hostfile_rdma import devices
 from locust_agents.cluster.hostfile_values import Hostfile, ring_addresses
 from locust_agents.cluster.launch_spec import LaunchSpec
+from locust_agents.cluster.raw_benchmark import FOLDER, benchmark_command
+from locust_agents.scenarios.model import Server
 
 _WIDTH = 8
 
@@ -32,9 +36,25 @@ def lines(
     ]
 
 
-def attached_lines(url: str) -> list[str]:
+def benchmark_line(spec: LaunchSpec, model: Path | str, ask: Ask, starting_port: int, run_folder: Path) -> str:
+    """What runs before the server; raises what `launch_command` raises."""
+    argv = benchmark_command(spec, model, ask, starting_port, run_folder / FOLDER)
+    return _line("before", shell_line(argv))
+
+
+def attached_lines(url: str, hosts: Sequence[AttachedHost] = ()) -> list[str]:
     """A server that is already there."""
-    return [_line("server", "attached to, neither started nor stopped"), _line("address", f"{url}/v1")]
+    return [
+        _line("server", "attached to, neither started nor stopped"),
+        _line("address", f"{url}/v1"),
+        *([_line("hosts", f"{described(hosts)}, where memory and processes are watched")] if hosts else ()),
+    ]
+
+
+def plugin_line(server: Server) -> str:
+    """A server that a plugin leads to: only that knows what it will do."""
+    given = ", ".join(f"{name}: {value}" for name, value in server.parameters.items())
+    return _line("server", f"by the launcher {server.launcher}" + (f", with {given}" if given else ""))
 
 
 def _hosts(hostfile: Hostfile, backend: str, starting_port: int) -> Iterator[str]:

@@ -13,6 +13,7 @@ from itertools import cycle, islice
 from math import ceil
 from urllib.parse import urlsplit
 
+from locust_agents.cluster.heartbeat import Sign
 from locust_agents.cluster.policy import Health, TurnResult
 
 WORDS = ("return", "value", "class", "import", "result", "self", "name", "list")
@@ -36,6 +37,24 @@ def health(url: str, timeout_s: float) -> Health:
     finally:
         connection.close()
     return Health.DEAD if status == 503 else Health.WELL
+
+
+def sign(url: str, timeout_s: float, headers: Mapping[str, str] | None = None) -> Sign:
+    """The same of a server that is in use, ours or not: a refusal is told from silence, and 503 from 503."""
+    connection = _connection(url, timeout_s)
+    try:
+        connection.request("GET", urlsplit(url).path + "/health", headers=dict(headers or {}))
+        response = connection.getresponse()
+        body = response.read(4096)
+    except ConnectionRefusedError:
+        return Sign.REFUSED
+    except (OSError, HTTPException):
+        return Sign.SLOW
+    finally:
+        connection.close()
+    if response.status in (502, 503):
+        return Sign.DEAD if b'"unavailable"' in body else Sign.UNWELL
+    return Sign.ABSENT if 400 <= response.status < 500 else Sign.WELL
 
 
 def ready_turn(

@@ -43,7 +43,7 @@ def sample(pids: Sequence[int], run: Callable[[str], str] | None = None) -> Samp
     if is_instant(run):
         found = memory_linux.parse("".join(map(_read, memory_linux.files(pids))))
     else:
-        found = parse((run or _shell)(command(pids)))
+        found = parse((run or shell)(command(pids)))
     used = {pid: found.used[pid] for pid in pids if pid in found.used}
     return replace(found, used=used)
 
@@ -55,7 +55,8 @@ def _read(path: str) -> str:
         return ""
 
 
-def _shell(line: str) -> str:
+def shell(line: str) -> str:
+    """What a shell of this machine prints; raises OSError or SubprocessError, the latter after TIMEOUT_S."""
     asked = subprocess.run(
         ["/bin/sh", "-c", line], capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S, check=False
     )

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from typing import IO
 
 from locust_agents.cluster.replay_chat import MLX_HEADERS, ToolCall, chat_stream
+from locust_agents.cluster.replay_completions import completion_stream
 from locust_agents.cluster.replay_file import load_scripts, script_from_json
 from locust_agents.cluster.replay_scripts import Ending, Framing, Script
+from locust_agents.cluster.replay_whole import chat_answer
 from locust_agents.cluster.replay_wire import STAMP
 from locust_agents.errors import ClusterError
 
@@ -24,7 +26,9 @@ __all__ = [
     "ReplayServer",
     "Script",
     "ToolCall",
+    "chat_answer",
     "chat_stream",
+    "completion_stream",
     "load_scripts",
     "script_from_json",
 ]

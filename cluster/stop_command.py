@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from locust_agents.cluster import process_list
+from locust_agents.cluster import process_list, raw_benchmark
 from locust_agents.cluster.stop import Fate, Lines, stop
 from locust_agents.errors import ScenarioError
 
@@ -22,7 +22,8 @@ def main(argv: Sequence[str]) -> int:
     named: list[Path] = parser.parse_args(argv).folders
     lines = Lines()
     try:
-        fates = [fate for folder in named or _all_runs() for fate in _stop(folder, lines, bool(named))]
+        folders = [each for run in named for each in _of_run(run)] or _all_runs()
+        fates = [fate for folder in folders for fate in _stop(folder, lines, bool(named))]
     finally:
         lines.close()
     if not any(fate.ran or fate.left for fate in fates):
@@ -31,13 +32,22 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _all_runs() -> list[Path]:
-    return sorted(found.parent for found in RUNS.glob(f"*/{process_list.NAME}"))
+    return sorted(folder for run in RUNS.glob("*") for folder in _with_processes(run))
+
+
+def _of_run(run: Path) -> list[Path]:
+    if not (found := _with_processes(run)):
+        raise ScenarioError(f"{run} has no {process_list.NAME}: name the folder of a run that launched a server")
+    return found
+
+
+def _with_processes(run: Path) -> list[Path]:
+    """Where a run says what it started: its server, and the benchmark that may have gone before."""
+    return [folder for folder in (run, run / raw_benchmark.FOLDER) if (folder / process_list.NAME).is_file()]
 
 
 def _stop(folder: Path, lines: Lines, is_named: bool) -> list[Fate]:
     """Where all runs are looked at, only those are spoken of in which something ran, and one odd file stops nothing."""
-    if is_named and not (folder / process_list.NAME).is_file():
-        raise ScenarioError(f"{folder} has no {process_list.NAME}: name the folder of a run that launched a server")
     try:
         fates = stop(folder, lines)
     except ScenarioError as error:

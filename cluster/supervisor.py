@@ -6,11 +6,14 @@ from pathlib import Path
 
 from locust_agents.cluster import health, launching, logs, ports
 from locust_agents.cluster.address import base_url
+from locust_agents.cluster.benchmark_output import Result
 from locust_agents.cluster.command import LaunchSpec, launch_command
 from locust_agents.cluster.crew import Crew, ProcessRecord
+from locust_agents.cluster.memory_sample import Host
 from locust_agents.cluster.policy import Action, Health, Kind, Observation, Phase, State, TurnResult, decide
 from locust_agents.cluster.process import Guardian
 from locust_agents.cluster.remote_ranks import ssh_names
+from locust_agents.cluster.vitals import hosts_of
 from locust_agents.errors import ClusterError
 
 MODEL_NAME = "default_model"
@@ -30,10 +33,12 @@ class Cluster:
     ) -> None:
         self.url = base_url(spec, port)
         self.epoch = epoch
+        self.model: str | None = None
+        self.benchmark: Result | None = None
         self.culprit: int | None = None
         """The rank whose log says most about the failure; None is the launcher."""
         self._port = port
-        self._ranks = spec.ranks
+        self.ranks = spec.ranks
         self._folder = folder
         self._note = note
         self._state = State(Phase.LOADING, time.monotonic(), spec.ready_s)
@@ -61,9 +66,13 @@ class Cluster:
         """Guardian, launcher and the ranks, those that have ended too."""
         return self._crew.records()
 
+    def hosts(self) -> list[Host]:
+        """Where its ranks run, as far as they were met."""
+        return hosts_of(self.processes(), self.runs())
+
     def logs(self) -> dict[int, Path]:
         """The logs that are on this machine, by rank."""
-        own = {rank: logs.rank_log(self._folder, rank) for rank in range(self._ranks)}
+        own = {rank: logs.rank_log(self._folder, rank) for rank in range(self.ranks)}
         return {rank: path for rank, path in own.items() if path.exists()}
 
     def runs(self) -> dict[str, Callable[[str], str]]:
@@ -91,7 +100,7 @@ class Cluster:
         return list(self._unsure)
 
     def _launch(self, argv: tuple[str, ...], starting_port: int) -> None:
-        for rank in range(self._ranks):
+        for rank in range(self.ranks):
             own = logs.rank_log(self._folder, rank)
             own.unlink(missing_ok=True)  # what an earlier start wrote would be taken for this one's
         self._guardian = guardian = Guardian(self._folder / "guardian.log")
@@ -114,7 +123,7 @@ class Cluster:
     def _look(self, health_now: Health, turn: TurnResult | None) -> Action:
         """Observes the processes and their logs, and asks the policy."""
         assert self._guardian is not None
-        self._crew.meet_ranks(self._ranks)
+        self._crew.meet_ranks(self.ranks)
         alive = self._guardian.alive  # before its reports are read: once dead it writes no more
         exited = self._guardian.report("exited")
         seen = Observation(

@@ -1,45 +1,80 @@
-"""Which behaviours and profiles there are: entry points of installed packages, the built-ins among them."""
+"""Which plugins there are of each kind: entry points of installed packages, ours among them, and named files."""
 
 import functools
 import inspect
 from collections.abc import Mapping
-from importlib import metadata
-from types import ModuleType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from locust_agents.errors import PluginError
-from locust_agents.plugins.api import Behaviour
+from locust_agents.plugins import door, files, offers
+from locust_agents.plugins.api import Behaviour, Launcher
+from locust_agents.plugins.door import Broken, Installed
+from locust_agents.plugins.offers import ListenerMaker
 from locust_agents.profile import Profile
 
 T = TypeVar("T")
 
 
-@functools.cache
 def behaviours() -> Mapping[str, Behaviour]:
-    """Every behaviour by its name; raises PluginError, which names the package whose plugin does not load."""
-    found = {}
-    for point in metadata.entry_points(group="locust_agents.behaviours"):
-        for made in _behaviours_of(_load(point), point):
-            found[made.name] = made
-    return found
+    """Every behaviour by its name; a file's goes before an installed one."""
+    return installed_behaviours().found | files.of_kind("behaviours")
+
+
+def profiles() -> Mapping[str, Profile]:
+    """Every profile by its name; a file's goes before an installed one."""
+    by_path = files.profiles()
+    by_name = {one.name: one for one in by_path.values()}  # by which records know it
+    return by_name | installed_profiles().found | by_path | files.of_kind("profiles")
+
+
+def listeners() -> Mapping[str, ListenerMaker]:
+    """Every listener by its name; a file's goes before an installed one."""
+    return installed_listeners().found | files.of_kind("listeners")
+
+
+def launchers() -> Mapping[str, Launcher]:
+    """Every launcher by its name; a file's goes before an installed one."""
+    return installed_launchers().found | files.of_kind("launchers")
 
 
 @functools.cache
-def profiles() -> Mapping[str, Profile]:
-    """Every profile by its name."""
-    found = {}
-    for point in metadata.entry_points(group="locust_agents.profiles"):
-        made = _load(point)
-        found_profile = made() if callable(made) else made
-        if not isinstance(found_profile, Profile):
-            raise PluginError(f"{_origin(point)}: expected a Profile or a function that makes one, got {made!r}")
-        found[found_profile.name] = found_profile
-    return found
+def installed_behaviours() -> Installed[Behaviour]:
+    """From the group `locust_agents.behaviours`."""
+    return door.installed("behaviours", offers.behaviours_in)
+
+
+@functools.cache
+def installed_profiles() -> Installed[Profile]:
+    """From the group `locust_agents.profiles`."""
+    return door.installed("profiles", offers.profiles_in)
+
+
+@functools.cache
+def installed_listeners() -> Installed[ListenerMaker]:
+    """From the group `locust_agents.listeners`."""
+    return door.installed("listeners", offers.listeners_in)
+
+
+@functools.cache
+def installed_launchers() -> Installed[Launcher]:
+    """From the group `locust_agents.launchers`."""
+    return door.installed("launchers", offers.launchers_in)
+
+
+def broken() -> tuple[Broken, ...]:
+    """The entry points that gave nothing, each with its reason. They matter to nobody who does not name them."""
+    kinds = (installed_behaviours(), installed_profiles(), installed_listeners(), installed_launchers())
+    return tuple(one for kind in kinds for one in kind.broken)
 
 
 def parameters() -> Mapping[str, Mapping[str, inspect.Parameter]]:
     """What each behaviour takes, as the scenario loader checks it."""
     return {name: found.parameters for name, found in behaviours().items()}
+
+
+def listener_parameters() -> Mapping[str, Mapping[str, inspect.Parameter]]:
+    """What each listener takes, as the scenario loader checks it."""
+    return {name: found.parameters for name, found in listeners().items()}
 
 
 def behaviour(wanted: Behaviour | str) -> Behaviour:
@@ -52,30 +87,26 @@ def profile(wanted: Profile | str) -> Profile:
     return wanted if isinstance(wanted, Profile) else _named("profile", wanted, profiles())
 
 
+def listener(wanted: str) -> ListenerMaker:
+    """The listener of that name; raises PluginError with the names that there are."""
+    return _named("listener", wanted, listeners())
+
+
+def launcher(wanted: str) -> Launcher:
+    """The launcher of that name; raises PluginError with the names that there are."""
+    return _named("launcher", wanted, launchers())
+
+
+def why_unknown(kind: str, name: str) -> str | None:
+    """Of the broken plugins of this kind (`behaviour`, …) those that may have been meant; None where all are well."""
+    broken_ones = [one for one in broken() if one.kind == f"{kind}s"]
+    meant = [one for one in broken_ones if one.name == name] or broken_ones
+    return "; ".join(one.why for one in meant) or None
+
+
 def _named(kind: str, name: str, known: Mapping[str, T]) -> T:
     if name not in known:
-        raise PluginError(f"no {kind} is called {name!r}; there are {', '.join(sorted(known))}")
+        there_are = f"no {kind} is called {name!r}; there are {', '.join(sorted(known))}"
+        why = why_unknown(kind, name)
+        raise PluginError(there_are if why is None else f"{there_are}; {why}")
     return known[name]
-
-
-def _behaviours_of(made: Any, point: metadata.EntryPoint) -> list[Behaviour]:
-    if isinstance(made, Behaviour):
-        return [made]
-    found = []
-    if isinstance(made, ModuleType):
-        found = [value for value in vars(made).values() if isinstance(value, Behaviour)]
-    if not found:
-        raise PluginError(f"{_origin(point)}: no behaviour in {point.value}; make one with @behaviour")
-    return found
-
-
-def _load(point: metadata.EntryPoint) -> Any:
-    try:
-        return point.load()
-    except Exception as error:
-        raise PluginError(f"{_origin(point)}: cannot be loaded: {type(error).__name__}: {error}") from error
-
-
-def _origin(point: metadata.EntryPoint) -> str:
-    package = point.dist.name if point.dist else "an unknown package"
-    return f"plugin {point.name!r} of {package} (group {point.group})"
