@@ -2,6 +2,7 @@
 
 Source: the Claude Code traces of github.com/callanjfox/kv-cache-tester (Apache-2.0): 692 distinct
 sessions, 45,542 requests; percentiles computed from them. Token counts are Anthropic's; gaps are whole seconds.
+All 692 sessions are meant, also the 319 that go on from an earlier one: only of them all is every quantity known.
 Between two percentiles the logarithm is interpolated; lognormal fits of the same data miss the medians by 20 to 40 %.
 Nothing is drawn beyond p99 or below p5: those tails hold single requests.
 """
@@ -30,6 +31,11 @@ FINAL_ANSWER = Table("answer that ends a loop", "tokens", (67, 103, 180, 346, 61
 TOOL_GAP = Table("gap before a tool result", "s", (3, 4, 5, 9, 20, 76, 164, 907.38))
 HUMAN_GAP = Table("gap before a human message", "s", (9, 16, 39, 122, 391, 1414, 3011.5, 6561.5))
 LOOP_LENGTH = Table("model calls for one human message", "turns", (1, 1, 1, 2, 4, 15, 32.1, 75))
+HUMAN_TURNS = Table("human messages of a session", "turns", (1, 1, 2, 4, 10.25, 27, 41.45, 101.45))
+REQUESTS = Table("model calls of a session", "turns", (4, 7, 18, 44, 90, 148.9, 208.35, 331.08))
+# Of the 63 sub-agents in them; most explore.
+SUB_REQUESTS = Table("model calls of a sub-agent", "turns", (4, 5, 7, 11, 13, 17, 21.7, 24))
+SUB_PROMPT = Table("longest prompt of a sub-agent", "tokens", (32173, 45501, 58650, 69923, 81282, 95936, 98059, 118670))
 
 
 def at(table: Table, share: float) -> float:

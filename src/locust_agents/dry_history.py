@@ -1,99 +1,116 @@
-"""Decides how many tokens a history has after each planned turn, as the real one would be filled and answered."""
+"""Decides how many tokens a history has after each planned turn, and how many of them a cache would still know."""
 
 import random
-from collections.abc import Sequence
 
-from locust_agents import draws
+from locust_agents import dry_places, dry_sizes, preambles
+from locust_agents.dry_prompt import Prompt
 from locust_agents.patience import Leave
-from locust_agents.plugins.api import Agent, Say
-from locust_agents.profile import Profile
-from locust_agents.session_plan import Terms
+from locust_agents.plugins.api import Agent, Hole, Turn
+from locust_agents.profile import Compaction, Profile
+from locust_agents.session_plan import Load, Terms
 
-# The request for a summary: a sentence of some twenty words.
+# The request for a summary where the profile says nothing: a sentence of some twenty words.
 _SUMMARY_REQUEST_TOKENS = 20.0
 
-_Message = tuple[float, bool]
-"""Tokens, and whether the user says it."""
+Call = tuple[float, float | None, float]
+"""A request's tokens, those of them that a cache knows (None: no more than any session's), and those that are new."""
 
 
 class History:
-    """The sizes of one agent's messages. `kept_tokens` is None while no turn of it has put anything into a cache."""
+    """The sizes of one agent's requests. `_kept` is None while none of them has put anything of it into a cache."""
 
-    def __init__(self, agent: Agent, profile: Profile, terms: Terms) -> None:
+    def __init__(self, agent: Agent, load: Load, terms: Terms) -> None:
         self.agent = agent
-        self.profile = profile
+        self.profile: Profile = load.profile if agent.profile is None else agent.profile
         self.turns = 0
-        self.prompt_tokens = terms.preamble_tokens(profile)
-        self.kept_tokens: float | None = None
+        self.shared = preambles.key(self.profile, terms.scale)
+        self._load = load
         self._terms = terms
         # beside the agent's own, from which the plan is drawn
         self._rng = random.Random(f"{agent.seed} answers {agent.session}")
-        self._messages: list[_Message] = []
-        self._asked = 0
+        self._breaks = random.Random(f"{agent.seed} breaks {agent.session}")
+        self._prompt = Prompt(self.profile, terms)
+        self._changing = dry_places.of_each_request(self.profile, terms, load.prefix)
+        self._kept: float | None = None
+        self._typed = 0.0
+        self._sent = 0.0
+        self._answered = 0
 
-    def say(self, says: Sequence[Say]) -> float:
-        """Adds a turn's messages; returns their tokens."""
-        self._asked = len(self._messages)
-        return sum(self._add(self._tokens(say, len(says)), say.answers is None) for say in says)
+    @property
+    def shared_tokens(self) -> float:
+        """What other sessions of this profile begin with, too."""
+        own = dry_places.of_each_session(self.profile, self._terms)
+        return min(place for place in (self._prompt.head, own, self._changing) if place is not None)
 
-    def ask_summary(self) -> float:
-        """Adds the request for a summary; returns its tokens."""
-        self._asked = len(self._messages)
-        return self._add(_SUMMARY_REQUEST_TOKENS, True)
+    @property
+    def due(self) -> Compaction | None:
+        """The profile's rule, where the prompt that was sent last is longer than its client bears."""
+        rule = self.profile.compaction
+        return rule if rule is not None and self._sent > rule.trigger_tokens * self._terms.scale else None
 
-    def answer(self, limit: int | None, leave: Leave) -> int:
+    def say(self, turn: Turn) -> Call:
+        """Adds a turn's files and messages."""
+        if turn.is_fresh:
+            self._kept = None
+        if self._load.prefix is not None and self._load.prefix.drawn(self._breaks):
+            self._prompt.touch(dry_places.of_break(self._load.prefix.kind, self._prompt, self.profile, self._terms))
+        new = sum(self._prompt.show(document) for document in turn.documents)
+        for say in turn.says:
+            tokens = dry_sizes.message(say, len(turn.says), self.profile, self._terms)
+            new += self._prompt.add(tokens, say.answers is None)
+        return self._prompt.tokens, self._readable(), new
+
+    def repeat(self) -> Call:
+        """Takes the last answer out again, as the same request is sent once more."""
+        self._prompt.drop(self._answered)
+        return self._prompt.tokens, self._readable(), 0.0
+
+    def answer(self, turn: Turn) -> int:
         """Adds the answer; returns the tokens that the server generates for it."""
-        is_scripted, is_left = self._terms.replies == "scripted", leave != Leave()
-        drawn = draws.draw(draws.TOOL_CALL, self._rng)
-        generated = self._generated(drawn, limit)
-        if leave.after_chunks is not None:
-            generated = min(generated, leave.after_chunks)
-        prompt = self.prompt_tokens
-        self._add(self._scaled(drawn) if is_scripted and not is_left else generated, False)
-        self.kept_tokens = prompt if is_scripted or is_left else self.prompt_tokens
+        is_scripted, is_left = self._terms.replies == "scripted", turn.patience != Leave()
+        generated, scripted = dry_sizes.answer(self._rng, turn, self.profile, self._terms)
         self.turns += 1
+        self._sent, self._answered = self._prompt.tokens, self._prompt.messages
+        self._prompt.add(scripted if is_scripted and not is_left else generated, False)
+        if not turn.patience.in_prefill:  # else nothing of it was stored
+            self._kept = self._sent if is_scripted or is_left else self._prompt.tokens
         return generated
 
-    def compact(self, keep_tokens: float, summary_tokens: float) -> None:
-        """Replaces the history by a summary and the last of what came before it was asked for."""
+    def fill(self, turn: Turn, hole: Hole) -> tuple[Call, int]:
+        """The request for a hole, and what is generated: no history, but what stood before the cursor is known."""
         scale = self._terms.scale
-        kept = _last(self._messages[: self._asked], keep_tokens * scale)
-        self._messages = [(summary_tokens * scale, True), *kept]
-        self.prompt_tokens = self._terms.preamble_tokens(self.profile) + sum(tokens for tokens, _ in self._messages)
-        self.kept_tokens = None
+        before, self._typed = self._typed, hole.prefix_tokens * scale
+        known = min(before, self._typed)
+        tokens = max(1.0, (hole.prefix_tokens + hole.suffix_tokens) * scale)
+        return (tokens, known, tokens - known), self._generated(turn)
 
-    def _add(self, tokens: float, is_user: bool) -> float:
-        self._messages.append((tokens, is_user))
-        self.prompt_tokens += tokens
-        return tokens
+    def ask_summary(self, limit: int) -> tuple[Call, int]:
+        """The request for a summary as the profile's client makes it, and what is generated for it."""
+        self.turns += 1
+        return self._summary_call(self.profile.compaction), self._generated(Turn(self.agent, (), limit))
 
-    def _generated(self, drawn: float, limit: int | None) -> int:
-        """What the model says, up to the turn's own limit, the drawn size or the profile's limit."""
-        is_drawn = self._terms.outputs == "drawn"
-        wanted = self._terms.answer_tokens or (self._scaled(drawn) if is_drawn else max(1, round(drawn)))
-        if limit is None:
-            limit = self._scaled(drawn) if is_drawn else self.profile.max_tokens
-        return wanted if limit is None else min(wanted, limit)
+    def compact(self, keep_tokens: float, summary_tokens: float) -> None:
+        """Replaces the history by a summary and the last of what came before."""
+        self._prompt.shorten(keep_tokens, summary_tokens)
+        self._sent, self._answered, self._kept = 0.0, self._prompt.messages, None
 
-    def _scaled(self, tokens: float) -> int:
-        return max(1, round(tokens * self._terms.scale))
+    def _summary_call(self, rule: Compaction | None) -> Call:
+        scale, prompt = self._terms.scale, self._prompt
+        asks = _SUMMARY_REQUEST_TOKENS if rule is None else rule.instruction_tokens * scale or _SUMMARY_REQUEST_TOKENS
+        if rule is None or rule.call == "same":
+            return prompt.tokens + asks, self._readable(), asks
+        if rule.call == "without_tools":
+            prompt.touch(self.profile.system_tokens * scale)
+            return prompt.tokens - self.profile.tool_tokens * scale + asks, self._readable(), asks
+        return rule.system_tokens * scale + prompt.said + asks, 0.0, asks
 
-    def _tokens(self, say: Say, messages_of_turn: int) -> float:
-        calibration = self._terms.calibration
-        if say.tokens is None:
-            return len(say.text) * calibration.tokens_per_char + calibration.message_tokens
-        cap = self.profile.tool_result_cap_tokens
-        tokens = say.tokens if say.answers is None or cap is None else min(say.tokens, cap)
-        least = calibration.message_tokens + calibration.turn_tokens / messages_of_turn
-        return max(tokens * self._terms.scale, least)
+    def _readable(self) -> float | None:
+        """What of the next request a cache knows; asked once for each, when everything is said."""
+        touched, self._prompt.touched = self._prompt.touched, None
+        if self._kept is None:
+            return None
+        places = (self._kept, self._prompt.tokens, touched, self._changing)
+        return min(place for place in places if place is not None)
 
-
-def _last(messages: Sequence[_Message], tokens: float) -> Sequence[_Message]:
-    """The last of them that are no more than `tokens`, from a user message on."""
-    left, kept = tokens, 0
-    for place, (size, is_user) in enumerate(reversed(messages), start=1):
-        left -= size
-        if left < 0:
-            break
-        kept = place if is_user else kept
-    return messages[len(messages) - kept :]
+    def _generated(self, turn: Turn) -> int:
+        return dry_sizes.answer(self._rng, turn, self.profile, self._terms)[0]

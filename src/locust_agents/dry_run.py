@@ -6,12 +6,10 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any, Literal
 
+from locust_agents import dry_turns
 from locust_agents.dry_history import History
-from locust_agents.outcome import Outcome
-from locust_agents.patience import Leave
 from locust_agents.plugins.api import Agent, Compact, Handle, Join, Pause, Reply, Session, Side, Spawn, Turn
 from locust_agents.session_plan import START, Load, PlannedTurn, SessionPlan, Terms, Waits, joined
-from locust_agents.stream import ToolCall
 
 MOST_TURNS = 10_000
 # A behaviour that only pauses, or waits for children that only pause, has an end too.
@@ -116,7 +114,7 @@ class _Rehearsal:
         raise TypeError(f"it yielded {step!r}, which is no step")
 
     def _pause(self, step: Pause, thread: _Thread) -> None:
-        gap_s = self._terms.gap_s(step.seconds)
+        gap_s = step.seconds if step.always else self._terms.gap_s(step.seconds)
         thread.at_s += gap_s
         thread.waits = {number: wait_s + gap_s for number, wait_s in thread.waits.items()}
 
@@ -134,32 +132,29 @@ class _Rehearsal:
 
     def _turn(self, turn: Turn, thread: _Thread) -> Reply:
         history = self._history(turn.agent, thread)
+        if turn.hole is not None:
+            made = dry_turns.filled(history, turn, turn.hole, thread.kind or "first", thread.waits)
+            return self._planned(made, thread)
+        if not turn.is_again and (rule := history.due) is not None:
+            self._planned(dry_turns.summarised(history, rule.keep_tokens, rule.summary_tokens, thread.waits), thread)
         kind = thread.kind or ("later" if history.turns else "first")
-        return self._answered(history, thread, kind, history.say(turn.says), turn.answer_tokens, turn.patience)
+        return self._planned(dry_turns.spoken(history, turn, kind, thread.waits), thread)
 
     def _compact(self, step: Compact, thread: _Thread) -> Reply:
         history = self._history(step.agent, thread)
-        reply = self._answered(history, thread, "compaction", history.ask_summary(), step.summary_tokens, Leave())
-        history.compact(step.keep_tokens, step.summary_tokens)
-        return reply
+        return self._planned(dry_turns.summarised(history, step.keep_tokens, step.summary_tokens, thread.waits), thread)
 
-    def _answered(
-        self, history: History, thread: _Thread, kind: str, said: float, limit: int | None, leave: Leave
-    ) -> Reply:
-        prompt, kept = round(history.prompt_tokens), history.kept_tokens
-        tokens = history.answer(limit, leave)
-        kept_tokens = None if kept is None else round(kept)
-        self.turns.append(
-            PlannedTurn(kind, prompt, round(said), kept_tokens, tokens, thread.waits, leave.after_s),
-        )
+    def _planned(self, made: dry_turns.Made, thread: _Thread) -> Reply:
+        """Notes a turn; what comes next in its thread waits for it."""
+        turn, thread.last = made
+        self.turns.append(turn)
         thread.waits = {len(self.turns) - 1: 0.0}
-        thread.last = _reply(history, tokens, Outcome.OK if leave == Leave() else Outcome.ABANDONED)
         return thread.last
 
     def _history(self, agent: Agent, thread: _Thread) -> History:
         found = thread.histories.get(id(agent))
         if found is None:
-            found = thread.histories[id(agent)] = History(agent, self._load.profile, self._terms)
+            found = thread.histories[id(agent)] = History(agent, self._load, self._terms)
         return found
 
 
@@ -169,10 +164,3 @@ def _rejoin(thread: _Thread) -> None:
     thread.result = [child.last for child in children]
     thread.waits = joined([thread.waits, *(child.waits for child in children)])
     thread.at_s = max(thread.at_s, *(child.at_s for child in children))
-
-
-def _reply(history: History, tokens: int, outcome: Outcome) -> Reply:
-    tools = history.profile.tools
-    call = ToolCall(f"call_{history.agent.session}_{history.turns}", tools[0] if tools else "", "{}")
-    calls = (call,) if tools and outcome is Outcome.OK else ()
-    return Reply("Made up.", calls, outcome, tokens, 0.0)

@@ -1,11 +1,12 @@
 """Decides nothing: what a forecast knows of an entry and of a run, and what a session will send, as values."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from locust_agents import preambles
 from locust_agents.plugins.api import Behaviour
+from locust_agents.prefix_break import PrefixBreak
 from locust_agents.profile import Profile
 from locust_agents.sizing import Calibration
 
@@ -18,7 +19,11 @@ Waits = Mapping[int, float]
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """An entry of a swarm: what its agents do. `after_s` is when the first of them starts."""
+    """An entry of a swarm: what its agents do. `after_s` is when the first of them starts.
+
+    `prefix` is what of their prompts the run changes on purpose, or keeps the product from changing; `scale` None is
+    that of the run.
+    """
 
     entry: str
     behaviour: Behaviour
@@ -26,6 +31,12 @@ class Load:
     agents: int = 1
     parameters: Mapping[str, Any] = field(default_factory=dict)
     after_s: float = 0.0
+    prefix: PrefixBreak | None = None
+    scale: float | None = None
+
+    def of(self, terms: "Terms") -> "Terms":
+        """The run's terms as they are for this entry."""
+        return terms if self.scale is None else replace(terms, scale=self.scale)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +61,9 @@ class Terms:
         return scaled if self.gap_cap_s is None else min(scaled, self.gap_cap_s)
 
     def preamble_tokens(self, profile: Profile) -> float:
-        """The tokens of a profile's system text and tools: counted by the server, else as measured on the product."""
+        """The tokens of a profile's system text, examples and tools: the server's count, else the product's own."""
         measured = self.calibration.preamble_tokens.get(preambles.key(profile, self.scale))
-        return (profile.system_tokens + profile.tool_tokens) * self.scale if measured is None else measured
+        return preambles.wanted_tokens(profile) * self.scale if measured is None else measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +81,9 @@ class Bounds:
 class PlannedTurn:
     """One turn, in the server's tokens. It starts when everything in `waits` is over.
 
-    `said_tokens` are what the behaviour adds. `kept_tokens` are what this history's turn before left in the cache, None
-    where there is none: then the profile's preamble may be there. Who leaves on purpose does so after `leaves_after_s`.
+    `said_tokens` are what is new in it. `kept_tokens` are what this history's turns before left in the cache and this
+    request still begins with, None where there are none: then the `shared_tokens` may be there, with which every turn
+    begins that has the same name in `shared`. Who leaves on purpose does so after `leaves_after_s`.
     """
 
     kind: str
@@ -81,6 +93,8 @@ class PlannedTurn:
     answer_tokens: int
     waits: Waits
     leaves_after_s: float | None = None
+    shared: str = ""
+    shared_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-from locust_agents import preambles
 from locust_agents.dry_run import MOST_TURNS, dry_run
 from locust_agents.plugins.api import Agent
 from locust_agents.prefill_curve import Speed
@@ -81,7 +80,7 @@ class _Play:
         self._serial = 0
         self._turns: list[TimedTurn] = []
         self._server_free_s = 0.0
-        self._preambles_s: dict[str, float] = {}
+        self._shared_s: dict[str, float] = {}
         self._faults: dict[str, None] = {}
         self._by_time = False
         self._is_cut = False
@@ -130,7 +129,7 @@ class _Play:
 
     def _begin(self, slot: _Slot, at_s: float) -> None:
         left = self._most_turns - len(self._turns)
-        plan = dry_run(slot.load, self._agent(slot), self._terms, self._duration_s - at_s, left)
+        plan = dry_run(slot.load, self._agent(slot), slot.load.of(self._terms), self._duration_s - at_s, left)
         if plan.fault is not None:
             self._faults[plan.fault] = None
         slot.plan, slot.ends = plan, {START: at_s}
@@ -149,17 +148,17 @@ class _Play:
             f"{slot.name}#{slot.done}",
             f"{self._terms.seed} {slot.name} {slot.done}",
             preamble_tokens=float(profile.system_tokens + profile.tool_tokens),
+            profile=profile,
         )
 
     def _turn(self, slot: _Slot, number: int, at_s: float) -> None:
-        turn, key = slot.plan.turns[number], preambles.key(slot.load.profile, self._terms.scale)
+        turn = slot.plan.turns[number]
         cached = turn.kept_tokens
         if cached is None:
-            is_there = self._preambles_s.get(key, inf) < at_s
-            cached = round(self._terms.preamble_tokens(slot.load.profile)) if is_there else 0
+            cached = turn.shared_tokens if self._shared_s.get(turn.shared, inf) < at_s else 0
         cached = min(cached, turn.prompt_tokens - 1)
         self._server_free_s = read_s = max(at_s, self._server_free_s) + self._prefill_s(turn, cached)
-        self._preambles_s.setdefault(key, read_s)
+        self._shared_s.setdefault(turn.shared, read_s)
         end_s = read_s + turn.answer_tokens / (self._speed.decode_tok_s or inf)
         if turn.leaves_after_s is not None:
             end_s = min(end_s, at_s + turn.leaves_after_s)

@@ -1,16 +1,26 @@
-"""Each shipped behaviour, driven by hand: a test named after each, and no network."""
+"""What holds for every shipped behaviour, and two of them driven by hand; the others have a file each."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from locust_agents.outcome import Outcome
+from locust_agents.patience import Leave
 from locust_agents.plugins import registry
 from locust_agents.plugins.api import TOOL_RESULT, Agent, Behaviour, Pause, Reply, Session, Turn
+from locust_agents.plugins.testing import play, reply
 from locust_agents.stream import ToolCall
 
 OK = Reply("so", (ToolCall("call-1", "read", "{}"),), Outcome.OK, 40, 0.2)
 FAILED = Reply("", (), Outcome.STALLED)
+# those that send their first two turns together
+PAIRS = {"title_call", "mixed_pair"}
+
+
+def ours() -> list[str]:
+    found = registry.behaviours().items()
+    return sorted(name for name, made in found if made.function.__module__.startswith("locust_agents."))
 
 
 def shipped(name: str) -> Behaviour:
@@ -45,31 +55,36 @@ def turns(taken: list[Turn | Pause]) -> list[Turn]:
 
 
 def test_each_shipped_behaviour_has_a_test_named_after_it() -> None:
-    ours = {
-        name for name, made in registry.behaviours().items() if made.function.__module__.startswith("locust_agents.")
-    }
-    assert ours
-    assert {f"test_{name}" for name in ours} <= globals().keys()
+    texts = "".join(file.read_text() for file in Path(__file__).parent.glob("test_behaviour*.py"))
+    assert len(ours()) >= 16
+    assert [name for name in ours() if f"def test_{name}(" not in texts] == []
 
 
-@pytest.mark.parametrize("name", sorted(registry.behaviours()))
+@pytest.mark.parametrize("name", ours())
 def test_summary_says_what_it_does(name: str) -> None:
     assert 20 < len(shipped(name).summary) < 120
 
 
-@pytest.mark.parametrize("name", sorted(registry.behaviours()))
+@pytest.mark.parametrize("name", ours())
 def test_the_plan_depends_on_the_seed_alone(name: str) -> None:
-    def plan(number: int) -> list[object]:
-        taken = steps(shipped(name)(agent(number)), always(OK))
-        return [step.seconds if isinstance(step, Pause) else [say.tokens for say in step.says] for step in taken]
+    def plan(seed: str) -> list[object]:
+        taken = play(shipped(name), seed=seed)
+        said = [([say.tokens for say in turn.says], turn.answer_tokens, turn.patience) for turn in taken.turns]
+        return [taken.pauses_s, said]
 
-    assert plan(0) == plan(0)
-    assert plan(0) != plan(1)
+    assert plan("1") == plan("1")
+    assert plan("1") != plan("2")
 
 
-@pytest.mark.parametrize("name", sorted(registry.behaviours()))
+@pytest.mark.parametrize("name", ours())
 def test_a_session_ends_after_a_turn_that_failed(name: str) -> None:
-    assert len(turns(steps(shipped(name)(agent()), always(FAILED)))) == 1
+    stayed = [turn for turn in play(shipped(name), FAILED).turns if turn.patience == Leave()]
+    assert len(stayed) == (2 if name in PAIRS else 1)
+
+
+@pytest.mark.parametrize("name", ours())
+def test_a_session_goes_on_where_the_model_calls_no_tool(name: str) -> None:
+    assert len(play(shipped(name), reply("I am done.")).turns) == len(play(shipped(name)).turns)
 
 
 def test_fix_failing_test() -> None:
