@@ -1,196 +1,255 @@
-"""One agent's history as turns change it: what is said, what was heard, and what the cache should hold of it."""
+"""One agent's history as turns change it: what is said, what was heard, and the requests that come of it."""
 
-import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
-from locust_agents import draws, expected, filler, messages
-from locust_agents.conversation import Conversation, Preamble, closing
+from locust_agents import messages, open_calls, request, shortening
+from locust_agents.composer import Composer
+from locust_agents.conversation import Preamble
+from locust_agents.counting import Count, Kept
+from locust_agents.errors import PluginError
+from locust_agents.fim import Typing
 from locust_agents.outcome import Outcome
-from locust_agents.plugins.api import Agent, Reply, Say
-from locust_agents.profile import Profile
+from locust_agents.plugins.api import Agent, Reply, Say, Turn
+from locust_agents.profile import Compaction
+from locust_agents.request import Request
 from locust_agents.sizing import Sizer
 from locust_agents.stream import Answer, ToolCall
-
-
-@dataclass(frozen=True, slots=True)
-class Style:
-    """What is the same for all turns of an entry. `scale` multiplies every size that a behaviour names."""
-
-    profile: Profile
-    preamble: Preamble
-    scale: float = 1.0
-    replies: Literal["live", "scripted"] = "live"
-    outputs: Literal["live", "drawn"] = "live"
+from locust_agents.style import Style as Style
+from locust_agents.voice import Voice
 
 
 class Dialogue:
-    """The history of one agent, and the tokens of it that were computed before."""
+    """The history of one agent. A turn is `take` (or `say`), `body`, and `hear` of its last attempt.
+
+    `request` is the one that `body` made last, `request_before` the one before it: None at the start of a history, and
+    where compaction made it another one. Parts that did not change between them are the same objects.
+    """
 
     def __init__(self, agent: Agent, style: Style, sizer: Sizer) -> None:
         self.agent = agent
         self.turns = 0
-        self.continued_tokens: int | None = None
+        self.request: Request | None = None
+        self.request_before: Request | None = None
         self._style = style
+        self._profile, preamble = style.of(agent.role)
         self._sizer = sizer
-        self._conversation = Conversation(style.preamble)
-        self._filler = random.Random(f"{agent.seed} text {agent.session}")
+        self._count = Count(sizer)
+        self._voice = Voice(self._profile, preamble, style.scale, sizer, agent)
+        self._composer = Composer(self._profile, preamble, style, sizer, self._voice, agent)
+        self._typing = Typing(preamble.nonce, f"{agent.seed} {agent.session}", style.scale, sizer)
+        self._history: list[bytes] = []
         self._unanswered: tuple[ToolCall, ...] = ()
-        self._asked = 0
+        self._asked = self._answered = 0
         self._answer_tokens: int | None = None
-        self._is_counted = True
-        self._said_chars = 0
-        self._said_messages = 0
+        self._summary_call: tuple[Preamble, tuple[bytes, ...]] | None = None
+        self._before_summary: Kept | None = None
+        self._is_again = self._is_hole = False
+
+    # -- what is sent
+
+    def take(self, turn: Turn) -> None:
+        """Takes in all that a turn asks for; `body` is then its request. Raises PluginError with nothing to send."""
+        if turn.is_again:
+            self._take_back()
+        elif turn.hole is not None:
+            self._is_again, self._is_hole = False, True
+            self._typing.move(turn.hole)
+        else:
+            self._composer.show(turn.documents)
+            if turn.is_fresh:
+                self._renew()
+            self.say(turn.says)
 
     def say(self, says: Sequence[Say]) -> None:
         """Adds the messages of a turn; calls that nobody answers are answered first, as real clients do.
 
         What answers no open call (it was answered before, or compacted away) is said as the user.
         """
-        self._said_chars = self._said_messages = 0
-        answers, rest = self._sorted(says)
+        self._is_again = self._is_hole = False
+        self._count.begin()
+        answers, rest = open_calls.matched(self._unanswered, says)
+        self._unanswered = ()
         for say in answers:
             self._add(say, len(says))
-        self._asked = len(self._conversation.messages)
+        self._asked = len(self._history)
         for say in rest:
             self._add(say, len(says))
-
-    @property
-    def preamble(self) -> Preamble:
-        """The start that every request of this history has."""
-        return self._style.preamble
+        self._answered = len(self._history)
 
     def body(self, max_tokens: int | None) -> bytes:
         """The bytes of the next request; `max_tokens` None leaves it to the server."""
-        return self._conversation.body(closing(max_tokens))
+        if self.request is None or not self._is_again:
+            self.request_before, self.request = self.request, self._made(max_tokens)
+        return self.request.body()
 
     def max_tokens(self, wanted: int | None) -> int | None:
         """The limit to send: the turn's own, the drawn size of the answer, or the profile's."""
         if wanted is not None:
             return wanted
         if self._style.outputs == "live":
-            return self._style.profile.max_tokens
-        self._answer_tokens = self._drawn_tokens()
+            return self._profile.max_tokens
+        self._answer_tokens = self._voice.drawn_tokens()
         return self._answer_tokens
+
+    @property
+    def preamble(self) -> Preamble:
+        """The start of the last request; before there is any, of the first."""
+        return self._composer.preamble if self._summary_call is None else self._summary_call[0]
+
+    @property
+    def path(self) -> str:
+        """Where the last request goes, below the server's address."""
+        return request.CHAT if self.request is None else self.request.path
+
+    @property
+    def sent(self) -> tuple[bytes, ...]:
+        """The parts of the last request: a head, then one for each message; none before there is any."""
+        return () if self.request is None else self.request.parts
+
+    # -- what came of it
 
     def hear(self, answer: Answer, outcome: Outcome, first_token_s: float | None) -> Reply:
         """Takes the last attempt's answer into the history and says what the behaviour gets."""
         self.turns += 1
         usage = answer.usage
-        if usage is not None and usage.prompt_tokens:
-            self._learn(usage.prompt_tokens)
-        if usage is not None:  # it comes last: the prefill has ended
-            live = self._style.replies == "live" and outcome is Outcome.OK
-            self.continued_tokens = expected.continued(usage.prompt_tokens, usage.completion_tokens, live)
-        tokens = None if usage is None else usage.completion_tokens
-        text, calls = self._kept(answer, outcome)
-        # What a turn left behind without a count, or a template may drop (reasoning), would spoil the next one's.
-        self._is_counted = usage is not None and not answer.reasoning and (outcome is Outcome.OK or not text)
-        return Reply(text, calls, outcome, tokens, first_token_s)
+        text, calls = self._completed(answer) if self._is_hole else self._heard(answer, outcome)
+        tokens, prompt = (None, None) if usage is None else (usage.completion_tokens, usage.prompt_tokens)
+        return Reply(text, calls, outcome, tokens, first_token_s, prompt)
+
+    @property
+    def continued_tokens(self) -> int | None:
+        """Tokens of the next prompt that the cache should hold; None where nothing was counted since it began."""
+        return self._typing.continued_tokens if self._is_hole else self._count.continued_tokens
+
+    def estimate_tokens(self) -> int:
+        """Prompt tokens of the next request: the last one's as counted, and an estimate of all that differs."""
+        if self._is_hole:
+            return round(self._sizer.tokens(len(self._typing.prompt)))
+        parts = self._composer.parts(self._history)
+        return self._count.estimate([len(part) for part in parts], self._composer.preamble)
+
+    # -- compaction
+
+    def compaction_request(self, rule: Compaction | None, text: str, max_tokens: int | None) -> bytes:
+        """The bytes of a call for a summary of the history, in the product's way; `text` asks for it.
+
+        What is heard then leaves the history with `compacted` or with `unasked`.
+        """
+        self._before_summary = self._count.keep()
+        instruction = Say(text, rule.instruction_tokens or None) if rule else Say(text)
+        is_flat = rule is not None and rule.call == "flattened"
+        self.say(() if is_flat else (instruction,))
+        if rule is not None and rule.call != "same":
+            parts = self._composer.parts(self._history)
+            asked = self._voice.text(instruction, 1, False) if is_flat else ""
+            chars = self._sizer.plain_chars(rule.system_tokens * self._style.scale)
+            self._summary_call = shortening.asking(rule, self.preamble, parts, asked, chars)
+        return self.body(max_tokens)
 
     def compacted(self, keep_tokens: float, summary: str) -> None:
         """Replaces the history by a summary and what came last before it was asked for, from a user message on."""
-        kept = self._last(self._conversation.messages[: self._asked], keep_tokens * self._style.scale)
-        self._conversation = Conversation(self.preamble, [messages.user(summary), *kept])
-        self._unanswered = ()
-        self.continued_tokens = None
+        tokens = keep_tokens * self._style.scale
+        kept = shortening.last(self._history[: self._asked], tokens, self._sizer.tokens_per_char)
+        self._history = [messages.user(self._voice.environment + summary), *kept]
+        self._count.forget()
+        self._composer.note("compacted")
+        self._forget_request()
 
     def unasked(self) -> None:
         """Takes the last turn out again: a summary that did not come leaves the history as it was."""
-        self._conversation = Conversation(self.preamble, self._conversation.messages[: self._asked])
-        self._unanswered = ()
+        del self._history[self._asked :]
+        if self._before_summary is not None:
+            self._count.put_back(self._before_summary)
+        self._forget_request()
 
     def summary(self, text: str, tokens: float) -> str:
         """The summary to keep: the model's own words, or filler of its size where replies are scripted or empty."""
-        if text and self._style.replies == "live":
-            return text
-        return filler.text(self._sizer.chars(tokens * self._style.scale), self._filler)
+        return text if text and self._style.replies == "live" else self._voice.summary(tokens)
 
-    def _sorted(self, says: Sequence[Say]) -> tuple[list[Say], list[Say]]:
-        """The answers to every open call, in the order of the calls; and the rest."""
-        given = {say.answers.id: say for say in says if say.answers is not None}
-        default = Say("The call was not run.")
-        answers = [replace(given.get(call.id, default), answers=call) for call in self._unanswered]
-        opened = {call.id for call in self._unanswered}
+    # -- inside
+
+    def _made(self, max_tokens: int | None) -> Request:
+        if self._is_hole:
+            return request.completion(self._composer.preamble, self._typing.prompt, max_tokens)
+        changes = self._composer.vary()
+        preamble, parts = self._summary_call or (self._composer.preamble, self._composer.parts(self._history))
+        limit = (self._profile.max_tokens_field, max_tokens)
+        return request.chat(preamble, parts, limit, self._style.thinking, changes)
+
+    def _take_back(self) -> None:
+        """The last request is sent once more: its answer is forgotten."""
+        if self.request is None and not self._history:
+            raise PluginError(f"agent.again() before any turn of session {self.agent.session!r}: yield a turn first")
+        self._is_again = True
+        if self.request is not None:
+            self.request_before = self.request = replace(self.request, changes=())
+        if not self._is_hole:
+            del self._history[self._answered :]
+            self._unanswered = ()
+            self._count.drop_answer()
+
+    def _renew(self) -> None:
+        """Gives files and history a new start; what else was said stays."""
+        self._composer.renew()
+        if self._history:
+            self._history[0] = messages.with_first_line(self._history[0], *self._voice.reopened())
+            self._composer.note("taken up again, with another first line")
+        self._count.continued_tokens = None
+
+    def _forget_request(self) -> None:
         self._unanswered = ()
-        strays = (say for say in says if say.answers is None or say.answers.id not in opened)
-        return answers, [replace(say, answers=None) for say in strays]
+        self._answered = len(self._history)
+        self._before_summary = self._summary_call = self.request = None
 
     def _add(self, say: Say, of_turn: int) -> None:
-        text = self._text(say, of_turn)
-        self._said_chars += len(text)
-        self._said_messages += 1
-        message = messages.user(text) if say.answers is None else messages.tool(say.answers.id, text)
-        self._conversation.append(message)
+        text = self._voice.text(say, of_turn, not self._history)
+        self._count.said(len(text))
+        self._history.append(messages.user(text) if say.answers is None else messages.tool(say.answers.id, text))
 
-    def _text(self, say: Say, messages_of_turn: int) -> str:
-        if say.tokens is None:
-            return self._opening() + say.text
-        tokens = say.tokens
-        cap = self._style.profile.tool_result_cap_tokens
-        if say.answers is not None and cap is not None:
-            tokens = min(tokens, cap)
-        opening = self._opening()
-        room = self._sizer.chars(tokens * self._style.scale, len(opening), messages_of_turn)
-        said = _fitting(say.text, room)
-        return opening + filler.text(room - len(said), self._filler) + said
+    def _completed(self, answer: Answer) -> tuple[str, tuple[ToolCall, ...]]:
+        self._typing.heard(answer.usage)
+        return "".join(answer.content), ()
 
-    def _opening(self) -> str:
-        """Sets a session apart from its first message on, however small that is: no prefix is shared by accident."""
-        return filler.words(4, self._filler) + "\n" if not self._conversation.messages else ""
+    def _heard(self, answer: Answer, outcome: Outcome) -> tuple[str, tuple[ToolCall, ...]]:
+        usage = answer.usage
+        is_live = self._style.replies == "live"
+        if self._summary_call is None:
+            if is_live or self.turns == 1:  # what a script said lies between, and was not counted
+                self._count.learn(usage, self.preamble, self._is_only_longer)
+            sizes = [len(part) for part in self._composer.parts(self._history)]
+            self._count.heard(usage, sizes, is_live and outcome is Outcome.OK and self._goes_back_whole(answer))
+        text, calls = self._kept(answer, outcome)
+        # What a turn left behind without a count, or a template may drop (reasoning), would spoil the next one's.
+        self._count.leave(usage is not None and not answer.reasoning and (outcome is Outcome.OK or not text))
+        return text, calls
+
+    @property
+    def _is_only_longer(self) -> bool:
+        """The turn's messages are all that the last request had more than what was sent, and counted, before."""
+        if not self._composer.is_bare:
+            return False
+        before = () if self.request_before is None else self.request_before.parts
+        return self.sent[: len(before)] == before
+
+    def _goes_back_whole(self, answer: Answer) -> bool:
+        """Calls that a client mends, and reasoning that it drops, are not what the cache holds."""
+        is_thought_kept = not answer.reasoning or self._profile.reasoning_replay != "none"
+        return is_thought_kept and not any(call.is_bad for call in answer.tool_calls.values())
 
     def _kept(self, answer: Answer, outcome: Outcome) -> tuple[str, tuple[ToolCall, ...]]:
         text = "".join(answer.content)
-        if self._style.replies == "scripted":
-            # half an answer of the model's depends on when it broke off; the script must not
-            return self._scripted() if outcome is Outcome.OK else (text, ())
+        is_ok = outcome is Outcome.OK
         # A call that came in full or not at all: only an answer that ended properly has whole ones.
-        calls = tuple(answer.tool_calls.values()) if outcome is Outcome.OK else ()
+        calls = tuple(answer.tool_calls.values()) if is_ok else ()
+        reasoning, replay = "".join(answer.reasoning), self._profile.reasoning_replay
+        if self._style.replies == "scripted":
+            if not is_ok:  # half an answer of the model's depends on when it broke off; the script must not
+                return text, ()
+            # with drawn outputs, what was asked of the model
+            text, calls = self._voice.answer(self._answer_tokens, f"{self.agent.session}_{self.turns}")
+            reasoning = ""
         if text or calls:
-            reasoning = "".join(answer.reasoning)
-            replay = self._style.profile.reasoning_replay
-            self._conversation.append(messages.assistant(text, calls, reasoning, replay))
+            self._history.append(messages.assistant(text, calls, reasoning, replay))
         self._unanswered = calls
         return text, calls
-
-    def _scripted(self) -> tuple[str, tuple[ToolCall, ...]]:
-        tokens = self._answer_tokens or self._drawn_tokens()  # with drawn outputs, what was asked of the model
-        text = filler.text(self._sizer.chars(tokens), self._filler)
-        name = self._style.profile.tools[0] if self._style.profile.tools else ""
-        call = ToolCall(f"call_{self.agent.session}_{self.turns}", name, '{"filePath": "src/app.py"}')
-        calls = (call,) if name else ()
-        self._conversation.append(messages.assistant(text, calls))
-        self._unanswered = calls
-        return text, calls
-
-    def _drawn_tokens(self) -> int:
-        return max(1, round(draws.draw(draws.TOOL_CALL, self._filler) * self._style.scale))
-
-    def _learn(self, prompt_tokens: int) -> None:
-        if self.turns > 1 and self._style.replies == "scripted":
-            return  # what the script said lies between, and was not counted
-        if not self._is_counted:
-            return
-        before = self.preamble.tokens if self.turns == 1 else self.continued_tokens
-        if before is not None and prompt_tokens > before:
-            self._sizer.learn(self._said_chars, self._said_messages, prompt_tokens - before)
-
-    def _last(self, history: Sequence[bytes], tokens: float) -> Sequence[bytes]:
-        left = tokens
-        kept = 0
-        for place, message in enumerate(reversed(history), start=1):
-            left -= len(message) * self._sizer.tokens_per_char
-            if left < 0:
-                break
-            if message.startswith(b'{"role":"user"'):
-                kept = place
-        return history[len(history) - kept :]
-
-
-def _fitting(text: str, chars: float) -> str:
-    """The text, or as many of its first words as there is room for: at small scales a sentence is more than a turn."""
-    if len(text) <= chars:
-        return text
-    kept, _, _ = text[: int(chars) + 1].rpartition(" ")
-    return kept

@@ -1,6 +1,6 @@
 """From tokens to characters and back, in the server's own count, without a tokenizer in this process."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 # Where a server reports no usage: what code takes with the tokenizers of current models (o200k: 4.4-5.1 chars a token).
@@ -9,6 +9,8 @@ FALLBACK_TOKENS_PER_CHAR = 0.25
 _LONG_CHARS = 1500
 # Whatever a server counts, a character costs something: sizes are divided by this.
 _LEAST_TOKENS_PER_CHAR = 0.01
+# A line end is two bytes in JSON, and a line of code has some thirty characters.
+_CHARS_PER_BYTE = 0.97
 # One turn moves the slope by this share of what it missed: quirks of single texts average out.
 _TRUST = 0.2
 
@@ -48,6 +50,25 @@ class Sizer:
         """
         around = self.message_tokens + self.turn_tokens / messages
         return max(0.0, (tokens - around) / self.tokens_per_char - said_chars)
+
+    def plain_chars(self, tokens: float) -> float:
+        """Characters of so many tokens of text, with nothing around it."""
+        return max(0.0, tokens / self.tokens_per_char)
+
+    def tokens(self, sent_bytes: int) -> float:
+        """The tokens of so many bytes of messages, as an estimate; what the template adds is about what JSON takes."""
+        return sent_bytes * _CHARS_PER_BYTE * self.tokens_per_char
+
+    def prompt_tokens(self, sizes: Sequence[int], start: int | None, counted: tuple[int, int] | None) -> int:
+        """The tokens of a request, as an estimate: `sizes` are the bytes of its head and of each message.
+
+        `start` are the tokens of its head where they are known, `counted` the (tokens, bytes) of an earlier request
+        that the server counted.
+        """
+        if counted is not None:
+            return round(counted[0] + self.tokens(sum(sizes) - counted[1]))
+        begun = self.tokens(sizes[0]) if start is None else start
+        return round(begun + self.tokens(sum(sizes) - sizes[0]) + self.turn_tokens)
 
     def learn(self, chars: int, messages: int, tokens: int) -> None:
         """A turn's `messages` new messages with `chars` characters turned out to be `tokens` tokens.

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from locust_agents import messages, preambles
-from locust_agents.conversation import Conversation, Preamble, closing, preamble
+from locust_agents.conversation import Preamble, body, closing, preamble
 from locust_agents.deltas import Usage
 from locust_agents.dialogue import Dialogue, Style
 from locust_agents.outcome import Outcome
@@ -41,7 +41,7 @@ def to_the_end_of_messages(body: bytes) -> bytes:
 
 
 def test_model_comes_first_and_what_may_differ_last() -> None:
-    made = Conversation(start(), [messages.user("hi")]).body(closing(64))
+    made = body((start().head, messages.user("hi")), closing(64))
     names = list(json.loads(made))
     assert names == ["model", "stream", "stream_options", "tool_choice", "tools", "messages", "max_tokens"]
     assert made.startswith(b'{"model":"default_model","stream":true,"stream_options":{"include_usage":true},')
@@ -61,10 +61,7 @@ PREAMBLES: list[tuple[str, Preamble, list[str]]] = [
 @pytest.mark.parametrize("says", [(), ("one",), ("one", "two", "three")])
 @pytest.mark.parametrize("max_tokens", [None, 1])
 def test_any_body_is_json(shared: Preamble, roles: list[str], says: Sequence[str], max_tokens: int | None) -> None:
-    conversation = Conversation(shared)
-    for text in says:
-        conversation.append(messages.user(text))
-    values = json.loads(conversation.body(closing(max_tokens)))
+    values = json.loads(body((shared.head, *map(messages.user, says)), closing(max_tokens)))
     assert [message["role"] for message in values["messages"]] == [*roles, *("user" for _ in says)]
     assert [message["content"] for message in values["messages"]][len(roles) :] == list(says)
     assert values["stream"] is True
@@ -155,12 +152,12 @@ STYLES: list[tuple[str, Style]] = [
 @pytest.mark.parametrize("seed", range(12))
 def test_a_life_only_grows_and_no_template_meets_an_orphan(style: Style, seed: int) -> None:
     sent = b""
-    for body, shortened in life(seed, style):
-        assert body.startswith(style.preamble.head)
+    for made, shortened in life(seed, style):
+        assert made.startswith(style.preamble.head)
         if not shortened:
-            assert body.startswith(sent), "a byte that was sent has changed"
-        sent = to_the_end_of_messages(body)
-        values = json.loads(body)
+            assert made.startswith(sent), "a byte that was sent has changed"
+        sent = to_the_end_of_messages(made)
+        values = json.loads(made)
         assert "seed" not in values
         check_order(values["messages"])
 

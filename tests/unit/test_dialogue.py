@@ -56,7 +56,7 @@ def roles(made: Dialogue) -> list[str]:
 def test_an_answer_is_kept_word_for_word_and_told_to_the_behaviour() -> None:
     made = dialogue()
     reply = turn(made, heard("so", (READ,)))
-    assert reply == Reply("so", (READ,), Outcome.OK, 7, 0.5)
+    assert reply == Reply("so", (READ,), Outcome.OK, 7, 0.5, 100)
     assert said(made)[1]["content"] == "so"
     assert [call["id"] for call in said(made)[1]["tool_calls"]] == ["call-1"]
     assert made.turns == 1

@@ -104,3 +104,35 @@ def test_any_text_becomes_utf_8(text: str, read_back: str) -> None:
     for made in (messages.user(text), messages.assistant(text), messages.tool("1", text)):
         assert json.loads(made.decode("utf-8"))["content"] == read_back
     assert "🔥".encode() in messages.user("🔥")
+
+
+# -- changes of what was sent
+
+
+def test_more_text_at_the_end_of_a_users_message() -> None:
+    assert messages.with_end(messages.user('say "a"\n'), '\n"b"') == messages.user('say "a"\n\n"b"')
+
+
+FIRST_LINES: list[tuple[str, str, str]] = [
+    ("another one", "old line\nrest", "new line\nrest"),
+    ("where it began otherwise, one more", "summary", "new line\nsummary"),
+]
+
+
+@pytest.mark.parametrize(("said", "wanted"), [pytest.param(*row[1:], id=row[0]) for row in FIRST_LINES])
+def test_another_first_line(said: str, wanted: str) -> None:
+    assert messages.with_first_line(messages.user(said), "old line", "new line") == messages.user(wanted)
+
+
+def test_a_history_that_had_no_first_line_gets_one() -> None:
+    assert messages.with_first_line(messages.user("summary"), "", "new line") == messages.user("new line\nsummary")
+
+
+def test_a_history_as_one_text() -> None:
+    said = [messages.user("fix it"), messages.assistant(None, [READ]), messages.tool("call-1", "x = 1")]
+    assert messages.texts(said) == 'user: fix it\n\nassistant: read({"filePath": "a.py"})\n\ntool: x = 1'
+
+
+def test_who_speaks() -> None:
+    said = [messages.user("a"), messages.assistant("a"), messages.tool("1", "a"), messages.system("a")]
+    assert [messages.is_user(message) for message in said] == [True, False, False, False]

@@ -63,3 +63,20 @@ def test_nothing_that_a_server_counts_makes_sizes_impossible(chars: int, message
         learner.learn(chars, messages, tokens)
     assert 0 < learner.chars(1000.0) <= 100_000
     assert learner.message_tokens >= 0
+
+
+ESTIMATES: list[tuple[str, list[int], int | None, tuple[int, int] | None, int]] = [
+    ("nothing is known: all by its size", [4000, 4000], None, None, 1944),
+    ("the head was counted", [4000, 4000], 1200, None, 2174),
+    ("a request was counted: only what is more is by its size", [4000, 4000, 400], 1200, (2000, 8000), 2097),
+    ("a request that is shorter now", [4000, 3600], 1200, (2000, 8000), 1903),
+]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "start", "counted", "tokens"), [pytest.param(*row[1:], id=row[0]) for row in ESTIMATES]
+)
+def test_estimates_of_a_request(
+    sizes: list[int], start: int | None, counted: tuple[int, int] | None, tokens: int
+) -> None:
+    assert sizer().prompt_tokens(sizes, start, counted) == tokens
