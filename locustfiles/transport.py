@@ -6,13 +6,18 @@ import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
+from typing import Literal
 from urllib.parse import SplitResult, urlsplit
 
 from locust_agents.locustfiles.alarm import Alarm, TimeUp
 from locust_agents.outcome import Ending, Outcome
 from locust_agents.patience import Patience
 from locust_agents.stream import Answer, StreamReader
+from locust_agents.whole_answer import BodyReader
 
+Api = Literal["chat", "completions"]
+
+_PATHS: Mapping[Api, str] = {"chat": "/v1/chat/completions", "completions": "/v1/completions"}
 # One read takes whatever has arrived, up to this; waiting for a full buffer would make every token late.
 _READ_BYTES = 65536
 
@@ -25,10 +30,9 @@ class Target:
     family: socket.AddressFamily
     address: tuple[str, int]
 
-    @property
-    def path(self) -> str:
-        """Where chat completions are asked for."""
-        return f"{self.base.path}/v1/chat/completions"
+    def path(self, api: Api) -> str:
+        """Where this server is asked for it."""
+        return f"{self.base.path}{_PATHS[api]}"
 
 
 def resolve(base_url: str) -> Target:
@@ -42,22 +46,33 @@ def resolve(base_url: str) -> Target:
 
 @dataclass(slots=True)
 class Exchange:
-    """One attempt, as far as it has come. Seconds are counted from `started`, a perf_counter value."""
+    """One attempt, as far as it has come. Seconds are counted from `started`, a perf_counter value.
+
+    The reader is that of what is asked for: a `BodyReader` where the request says that it wants no stream.
+    """
 
     started: float
+    api: Api = "chat"
     connect_s: float | None = None
     sent_s: float | None = None
     headers_s: float | None = None
     http_status: int | None = None
     request_bytes: int = 0
     ending: Ending = Ending()
-    reader: StreamReader = field(default_factory=StreamReader)
+    reader: StreamReader | BodyReader = field(default_factory=StreamReader)
     alarm: Alarm | None = None
 
     @property
     def answer(self) -> Answer:
-        """What the stream said."""
+        """What was said."""
         return self.reader.answer
+
+    def closed(self, is_early: bool = False) -> None:
+        """The server has closed, `is_early`: before the length that it had announced. A stream tells that itself."""
+        if is_early and isinstance(self.reader, BodyReader):
+            self.reader.cut()
+        else:
+            self.reader.close()
 
     def give_up(self, outcome: Outcome, why: str) -> None:
         """Ends it from another greenlet, since the server is known to answer no more; one that is over stays so."""
@@ -90,14 +105,15 @@ def perform(
         _read(exchange, connection, patience, notice, alarm)
     except TimeUp as time_up:
         why = time_up.why
-        exchange.ending = patience.ending(time_up.outcome) if why is None else Ending(time_up.outcome, why)
-    except http.client.IncompleteRead:
-        exchange.reader.close()  # closed in mid-chunk: the stream itself tells whether it was whole
+        passed = patience.ending(time_up.outcome, exchange.headers_s is not None)
+        exchange.ending = passed if why is None else Ending(time_up.outcome, why)
+    except http.client.IncompleteRead:  # in mid-chunk
+        exchange.closed(is_early=True)
     except (OSError, http.client.HTTPException) as error:
         if exchange.http_status is None or exchange.http_status < 300:
             exchange.ending = _ending_of(error, exchange)
         else:
-            exchange.reader.close()  # a refusal is what the turn ended with, however its words were broken off
+            exchange.closed()  # a refusal is what the turn ended with, however its words were broken off
     finally:
         alarm.stop()
         connection.close()
@@ -129,8 +145,9 @@ def _send(
     body: bytes,
 ) -> None:
     exchange.request_bytes = len(body)
-    fields = {"Content-Type": "application/json", "Accept": "text/event-stream", **headers}
-    connection.request("POST", target.path, body, fields)
+    wanted = "text/event-stream" if exchange.answer.is_streamed else "application/json"
+    fields = {"Content-Type": "application/json", "Accept": wanted, **headers}
+    connection.request("POST", target.path(exchange.api), body, fields)
     exchange.sent_s = exchange.now_s()
 
 
@@ -158,9 +175,11 @@ def _read(
             if not response.chunked and response.length is None:
                 # the first read took what had come with the headers; from here on the socket itself is cheaper
                 read = sock.recv
+        exchange.closed(is_early=bool(response.length))
     finally:
         response.close()
-    reader.close()
+    if not answer.is_streamed:
+        notice(exchange)  # its only token came with its end
 
 
 def _ending_of(error: Exception, exchange: Exchange) -> Ending:

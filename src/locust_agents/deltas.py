@@ -1,4 +1,4 @@
-"""What one `data:` payload of a streamed chat answer says, whichever server of this API wrote it."""
+"""What one `data:` payload of a streamed answer says, or a whole answer, whichever server of this API wrote it."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,6 +12,7 @@ Channel = Literal["content", "reasoning", "tool_call"]
 _LONGEST_ERROR = 500
 # json.loads guesses the encoding of bytes each time; events are UTF-8 by their standard.
 _DECODER = json.JSONDecoder()
+_NAMES = {"delta": "an event", "message": "a body"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +54,20 @@ class Delta(NamedTuple):
         return "reasoning" if self.reasoning else None
 
 
-def parse(data: bytes | str) -> Delta:
-    """Reads one payload; raises ProtocolError where it is not the JSON of this API."""
+def parse(data: bytes | str, part: Literal["delta", "message"] = "delta") -> Delta:
+    """Reads one payload, or the body of an answer that is not streamed, whose choice holds a whole `message`.
+
+    A text completion has its `text` in both. Raises ProtocolError where it is not the JSON of this API.
+    """
     try:
         text = data.decode() if isinstance(data, bytes) else data
         payload = _DECODER.decode(text)
     except (ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError; nesting has a bottom
-        raise ProtocolError(f"an event that is not JSON: {_excerpt(data)} ({error})") from None
+        raise ProtocolError(f"{_NAMES[part]} that is not JSON: {_excerpt(data)} ({error})") from None
     try:
-        return _delta(payload)
+        return _delta(payload, part)
     except (AttributeError, TypeError, LookupError, ValueError, OverflowError):
-        raise ProtocolError(f"an event of an unknown form: {_excerpt(data)}") from None
+        raise ProtocolError(f"{_NAMES[part]} of an unknown form: {_excerpt(data)}") from None
 
 
 def error_text(error: Any) -> str:
@@ -72,7 +76,7 @@ def error_text(error: Any) -> str:
     return " ".join(words[:_LONGEST_ERROR].split()) or "an error without words"
 
 
-def _delta(payload: Mapping[str, Any]) -> Delta:
+def _delta(payload: Mapping[str, Any], part: str) -> Delta:
     if payload.get("error"):
         return Delta(error=error_text(payload["error"]))
     usage = _usage(payload.get("usage"))
@@ -82,7 +86,7 @@ def _delta(payload: Mapping[str, Any]) -> Delta:
             raise ValueError("neither choices nor usage nor error")
         return Delta(usage=usage)
     choice = choices[0]
-    delta = choice.get("delta") or {}
+    delta = choice.get(part) or {}
     return Delta(
         content=_text(delta.get("content", choice.get("text"))),
         reasoning=_text(delta.get("reasoning") or delta.get("reasoning_content")),

@@ -74,13 +74,19 @@ def _refusal(http_status: int, answer: Answer) -> str:
 
 def _incomplete(answer: Answer) -> tuple[Outcome, str] | None:
     if not answer.events:
-        return Outcome.EMPTY_STREAM, "status 200 and not one event"
+        return Outcome.EMPTY_STREAM, f"status 200 and {'not one event' if answer.is_streamed else 'an empty body'}"
     if answer.finish_reason is None or not answer.done:
-        missing = [("finish_reason", answer.finish_reason is None), ("[DONE]", not answer.done)]
-        names = " and ".join(name for name, is_missing in missing if is_missing)
-        return Outcome.TRUNCATED, f"the stream ended without {names}"
+        return Outcome.TRUNCATED, _what_is_missing(answer)
     if answer.finish_reason == "tool_calls" and not answer.tool_calls:
         return Outcome.TOOL_CALL_LOST, "finish_reason is tool_calls and there is no call"
     if not answer.tool_calls and not any(answer.content):
         return Outcome.NO_ANSWER, "neither content nor a tool call"
     return None
+
+
+def _what_is_missing(answer: Answer) -> str:
+    if not answer.is_streamed:
+        return "the answer has no finish_reason" if answer.done else "the body ended before its announced length"
+    missing = [("finish_reason", answer.finish_reason is None), ("[DONE]", not answer.done)]
+    names = " and ".join(name for name, is_missing in missing if is_missing)
+    return f"the stream ended without {names}"

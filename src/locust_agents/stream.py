@@ -27,7 +27,11 @@ class Progress:
 
 @dataclass(slots=True)
 class Answer:
-    """What a stream has said so far. Times are seconds on the caller's clock; None is "did not happen"."""
+    """What was said so far. Times are seconds on the caller's clock; None is "did not happen".
+
+    `reasoning_chunks` are those of the `chunks` that carry reasoning alone. An answer that is not streamed comes in one
+    chunk, and at one moment.
+    """
 
     first_progress_s: float | None = None
     prefill_end_s: float | None = None
@@ -42,6 +46,7 @@ class Answer:
     progress: list[Progress] = field(default_factory=list)
     events: int = 0
     chunks: int = 0
+    reasoning_chunks: int = 0
     bytes: int = 0
     usage: Usage | None = None
     finish_reason: str | None = None
@@ -51,6 +56,7 @@ class Answer:
     content: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
     tool_calls: dict[int, ToolCall] = field(default_factory=dict)
+    is_streamed: bool = True
 
     @property
     def is_over(self) -> bool:
@@ -87,8 +93,7 @@ class StreamReader:
     @property
     def model(self) -> str | None:
         """The model as which the server answers, None where the first events do not say."""
-        found = _MODEL.search(bytes(self._head))
-        return None if found is None else found[1].decode(errors="replace")
+        return model_in(bytes(self._head))
 
     def close(self) -> None:
         """The server closed. A body that was no event stream is now either a JSON error or nonsense."""
@@ -127,7 +132,8 @@ class StreamReader:
             return
         step = Progress(at_s, int(match[1]), int(match[2]))
         answer.progress.append(step)
-        if answer.first_progress_s is None:
+        # "0/total", where requests are served one by one, says that a prefill begins: no step has ended yet
+        if answer.first_progress_s is None and (step.done or not step.total):
             answer.first_progress_s = at_s
         if step.done >= step.total:
             answer.prefill_end_s = at_s
@@ -143,6 +149,7 @@ class StreamReader:
                 answer.content.append(delta.content)
             if delta.reasoning:
                 answer.reasoning.append(delta.reasoning)
+                answer.reasoning_chunks += channel == "reasoning"
         if delta.finish_reason is not None:
             answer.finish_reason = delta.finish_reason
         if delta.usage is not None:
@@ -169,6 +176,12 @@ class StreamReader:
         if answer.first_answer_s is None and channel != "reasoning":
             answer.first_answer_s = at_s
         answer.last_token_s = at_s
+
+
+def model_in(start: bytes) -> str | None:
+    """The model that an answer names in its first bytes."""
+    found = _MODEL.search(start)
+    return None if found is None else found[1].decode(errors="replace")
 
 
 def error_of_body(body: bytes) -> str | None:

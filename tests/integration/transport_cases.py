@@ -12,10 +12,12 @@ from time import perf_counter
 
 import pytest
 
-from locust_agents.cluster.replay import STAMP, ReplayServer, Script, chat_stream
-from locust_agents.locustfiles.transport import Exchange, perform, resolve
+from locust_agents.cluster.replay import STAMP, ReplayServer, Script, chat_answer, chat_stream, completion_stream
+from locust_agents.locustfiles.transport import Api, Exchange, perform, resolve
 from locust_agents.outcome import Outcome, classify
 from locust_agents.patience import Leave, Patience, Timeouts
+from locust_agents.stream import StreamReader
+from locust_agents.whole_answer import BodyReader
 
 EVENT = b'data: {"choices": [{"delta": {"content": "a"}}]}\n\n'
 FINISH = b'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\n\n'
@@ -127,11 +129,56 @@ CASES: list[tuple[str, Script, Patience, Outcome, str]] = [
         Outcome.ABANDONED,
         "",
     ),
+    (
+        "left-in-prefill",
+        Script(((0.0, b""), (0.2, COMMENT), (5.0, EVENT)), ending="hang"),
+        Patience(SLOW, leave=Leave(in_prefill=True)),
+        Outcome.ABANDONED,
+        "planned",
+    ),
+    (
+        "not-left-before-it",
+        body(ending="hang"),
+        Patience(QUICK, leave=Leave(in_prefill=True)),
+        Outcome.FIRST_TOKEN_TIMEOUT,
+        "",
+    ),
+    ("no-prefill-to-leave", OK, Patience(SLOW, leave=Leave(in_prefill=True)), Outcome.OK, ""),
+    (
+        "left-in-a-tool-call",
+        chat_stream(["a", "b"], 0.1, 0.1, tool_calls=[("read", {})], tool_s=5.0),
+        Patience(SLOW, leave=Leave(after_silence_s=0.4)),
+        Outcome.ABANDONED,
+        "planned",
+    ),
+    (
+        "a-silence-too-short-to-leave",
+        chat_stream(["a", "b"], 0.8, 0.1, tool_calls=[("read", {})], tool_s=0.2),
+        Patience(SLOW, leave=Leave(after_silence_s=0.6)),
+        Outcome.OK,
+        "",
+    ),
+    (
+        "headers-late-then-a-token",
+        Script(((0.6, EVENT), (0.6, FINISH), (0.6, DONE)), headers_s=0.3),
+        Patience(replace(SLOW, first_token_s=0.45), counts_from_headers=True),
+        Outcome.OK,
+        "",
+    ),
+    (
+        "headers-and-no-token",
+        body(ending="hang"),
+        Patience(replace(SLOW, headers_s=None, first_token_s=0.4), counts_from_headers=True),
+        Outcome.FIRST_TOKEN_TIMEOUT,
+        "no token within 0.4 s of the headers",
+    ),
 ]
 
 
-def ask(url: str, patience: Patience, sent: bytes = b"{}") -> tuple[Exchange, Outcome, str | None]:
-    exchange = Exchange(perf_counter())
+def ask(
+    url: str, patience: Patience, sent: bytes = b"{}", api: Api = "chat", is_streamed: bool = True
+) -> tuple[Exchange, Outcome, str | None]:
+    exchange = Exchange(perf_counter(), api, reader=StreamReader() if is_streamed else BodyReader())
     perform(exchange, resolve(url), {"X-Who": "me"}, sent, patience, lambda _: None)
     return exchange, *classify(exchange.ending, exchange.http_status, exchange.answer)
 
@@ -266,7 +313,7 @@ PATHS = [("", "/v1/chat/completions"), ("/", "/v1/chat/completions"), ("/proxy/m
 
 @pytest.mark.parametrize(("below", "path"), PATHS)
 def test_the_path_below_the_base(below: str, path: str) -> None:
-    assert resolve(f"http://127.0.0.1:1{below}").path == path
+    assert resolve(f"http://127.0.0.1:1{below}").path("chat") == path
 
 
 def test_a_name_is_resolved_to_ipv4_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -351,3 +398,105 @@ def test_no_token_is_read_before_it_was_sent(stamped: dict[str, tuple[Exchange, 
     answer = exchange.answer
     assert (answer.first_token_s or 0) >= sent_s[0]
     assert (answer.last_token_s or 0) >= sent_s[-1]
+
+
+# -- answers that are not streamed, and text completions
+
+WHOLE = chat_answer("a", 0.3, tool_calls=[("read", {"path": "a"})], usage=(30, 10, 2))
+JSON = WHOLE.sends[0][1]
+LONGER = {"Content-Type": "application/json", "Content-Length": str(len(JSON) + 10)}
+ONCE = Patience(Timeouts(connect_s=5.0, headers_s=0.4, first_token_s=0.4, silence_s=0.1))
+
+# name (it is the path too), script, patience, outcome, a word of its error
+WHOLE_CASES: list[tuple[str, Script, Patience, Outcome, str]] = [
+    ("whole", WHOLE, PATIENT, Outcome.OK, ""),
+    ("whole-until-close", body(JSON, kind="application/json"), PATIENT, Outcome.OK, ""),
+    ("whole-in-chunks", body(JSON[:50], JSON[50:], framing="chunked"), PATIENT, Outcome.OK, ""),
+    ("whole-and-kept-open", body(JSON, framing="length", ending="hang"), PATIENT, Outcome.OK, ""),
+    (
+        "half",
+        Script(((0.0, JSON),), headers=LONGER),
+        PATIENT,
+        Outcome.TRUNCATED,
+        "before its announced length",
+    ),
+    ("half-a-chunk", body(JSON[:50], framing="chunked", ending="cut"), PATIENT, Outcome.TRUNCATED, "length"),
+    ("reset", Script(((0.0, JSON[:50]), (0.1, b"")), headers=LONGER, ending="reset"), PATIENT, Outcome.RESET, "reset"),
+    ("html", body(HTML, kind="text/html"), PATIENT, Outcome.BAD_PROTOCOL, "not JSON"),
+    ("a-stream", OK, PATIENT, Outcome.BAD_PROTOCOL, "not JSON"),
+    ("broken", body(JSON[:-1] + b"]"), PATIENT, Outcome.BAD_PROTOCOL, "not JSON"),
+    ("nothing", body(framing="length"), PATIENT, Outcome.EMPTY_STREAM, "an empty body"),
+    ("error-with-200", body(b'{"error": {"message": "full"}}'), PATIENT, Outcome.ERROR_IN_STREAM, "full"),
+    ("404", body(b'{"error": "no model"}', status=404), PATIENT, Outcome.HTTP_ERROR, "no model"),
+    ("404-in-half-a-body", replace(WHOLE, status=404, headers=LONGER), PATIENT, Outcome.HTTP_ERROR, "404"),
+    ("late", chat_answer("a", 0.8), ONCE, Outcome.FIRST_TOKEN_TIMEOUT, "0.4 s"),
+    ("late-body", body(JSON[:50], ending="hang"), ONCE, Outcome.FIRST_TOKEN_TIMEOUT, "0.4 s"),
+    ("a-gap-is-no-stall", Script(((0.0, JSON[:50]), (0.25, JSON[50:]))), ONCE, Outcome.OK, ""),
+    ("trickling", Script(tuple((n / 10, b" ") for n in range(9))), ONCE, Outcome.FIRST_TOKEN_TIMEOUT, "0.4 s"),
+    (
+        "trickling-read-on",
+        Script((*((n / 10, b" ") for n in range(9)), (0.9, JSON))),
+        replace(ONCE, comments_reset=True),
+        Outcome.OK,
+        "",
+    ),
+    ("left", chat_answer("a", 0.8), Patience(SLOW, leave=Leave(after_s=0.3)), Outcome.ABANDONED, "planned"),
+]
+
+
+@pytest.fixture(scope="module")
+def whole() -> Iterator[dict[str, Asked]]:
+    scripts = [replace(script, path=f"/{name}/v1/chat/completions") for name, script, *_ in WHOLE_CASES]
+    with ReplayServer(scripts) as server, ThreadPoolExecutor(16) as pool:
+        running = {
+            name: pool.submit(ask, f"{server.url}/{name}", patience, is_streamed=False)
+            for name, _, patience, *_ in WHOLE_CASES
+        }
+        yield {name: future.result() for name, future in running.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome", "words"), [pytest.param(*row[::3], row[4], id=row[0]) for row in WHOLE_CASES]
+)
+def test_outcome_without_a_stream(whole: dict[str, Asked], name: str, outcome: Outcome, words: str) -> None:
+    exchange, got, error = whole[name]
+    assert got is outcome, error
+    assert words in (error or "")
+    answer = exchange.answer
+    assert (answer.stall_s, answer.itl_hist, answer.tool_silence_s) == (None, {}, None)
+    assert answer.first_token_s == answer.first_answer_s == answer.last_token_s
+    assert (answer.first_token_s is None) == (answer.chunks == 0) == (outcome is not Outcome.OK)
+
+
+def test_without_a_stream_the_only_token_is_the_end() -> None:
+    noticed: list[float | None] = []
+    exchange = Exchange(perf_counter(), reader=BodyReader())
+    with ReplayServer([Script(((0.0, JSON[:50]), (0.5, JSON[50:])))]) as server:
+        perform(
+            exchange, resolve(server.url), {}, b"{}", PATIENT, lambda seen: noticed.append(seen.answer.first_token_s)
+        )
+    (request,) = server.requests()
+    assert request.headers["accept"] == "application/json"
+    assert (exchange.answer.first_token_s or 0) >= 0.5 > (exchange.headers_s or 9)
+    assert noticed[-1] == exchange.answer.first_token_s, "whoever waits for the first token is told"
+    assert noticed[:-1] == [None] * (len(noticed) - 1)
+
+
+def test_a_text_completion_is_asked_for_at_its_own_path() -> None:
+    script = completion_stream(["a", "b"], 0.2, 0.1, prefill=[(5, 9, 0.0), (9, 9, 0.1)], usage=(9, 0, 2))
+    with ReplayServer([replace(script, path="/v1/completions")]) as server:
+        exchange, outcome, _ = ask(server.url, PATIENT, api="completions")
+    (request,) = server.requests()
+    assert (outcome, request.path, request.headers["accept"]) == (Outcome.OK, "/v1/completions", "text/event-stream")
+    assert exchange.answer.content == ["a", "b"]
+    assert len(exchange.answer.progress) == 2
+
+
+def test_leaving_in_prefill_is_leaving_before_the_first_token(asked: dict[str, Asked]) -> None:
+    answer = asked["left-in-prefill"][0].answer
+    assert (len(answer.progress), answer.first_token_s) == (1, None)
+
+
+def test_leaving_in_a_tool_call_keeps_what_was_said(asked: dict[str, Asked]) -> None:
+    answer = asked["left-in-a-tool-call"][0].answer
+    assert (answer.content, answer.tool_calls) == (["a", "b"], {})

@@ -159,3 +159,28 @@ def test_what_is_no_payload(data: bytes | str, words: str, remark: str) -> None:
         deltas.parse(data)
     assert len(str(caught.value)) < 300, remark
     assert "\n" not in str(caught.value), remark
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted", "remark"),
+    [
+        ({"message": {"role": "assistant", "content": "a"}}, Delta(content="a"), "a whole answer"),
+        ({"message": {"content": None, "reasoning": "a"}}, Delta(reasoning="a"), "mlx_lm: no words are null"),
+        ({"message": {"content": "a"}, "finish_reason": "stop"}, Delta("a", finish_reason="stop"), "its end"),
+        ({"text": "a"}, Delta(content="a"), "a whole text completion"),
+        ({"delta": {"content": "a"}}, Delta(), "a piece of a stream is no message"),
+    ],
+)
+def test_what_a_whole_answer_says(said: dict[str, Any], wanted: Delta, remark: str) -> None:
+    assert deltas.parse(json.dumps({"choices": [said]}), "message") == wanted, remark
+
+
+def test_calls_of_a_whole_answer_are_numbered_by_their_place() -> None:
+    made = [{"id": name, "function": {"name": name, "arguments": "{}"}} for name in ("read", "edit")]
+    said = deltas.parse(json.dumps({"choices": [{"message": {"tool_calls": made}}]}), "message")
+    assert said.tool_calls == (ToolDelta(0, "read", "read", "{}"), ToolDelta(1, "edit", "edit", "{}"))
+
+
+def test_an_error_names_what_it_looked_at() -> None:
+    with pytest.raises(ProtocolError, match=r"^a body that is not JSON: '\{'"):
+        deltas.parse("{", "message")

@@ -33,6 +33,11 @@ def word(text: str) -> bytes:
     return event(content=text)
 
 
+def text(text: str, finish: str | None = None) -> bytes:
+    choice = {"index": 0, "finish_reason": finish, "text": text}
+    return b"data: " + json.dumps({"object": "text_completion", "choices": [choice]}).encode() + b"\n\n"
+
+
 STOP = event("stop")
 CALLED = event("tool_calls")
 READ = call(0, "c1", "read", '{"path": "a"}')
@@ -152,6 +157,27 @@ CASES: list[tuple[str, Reads, dict[str, Any]]] = [
     ),
     ("everything was cached", [(1.0, b": keepalive 0/0\n\n")], {"first_progress_s": 1.0, "prefill_end_s": 1.0}),
     (
+        "a server that serves one by one says when a prefill begins: no step has ended then",
+        [(1.0, b": keepalive 0/9\n\n"), (2.0, b": keepalive 5/9\n\n"), (3.0, b": keepalive 9/9\n\n")],
+        {
+            "first_progress_s": 2.0,
+            "prefill_end_s": 3.0,
+            "progress": [Progress(1, 0, 9), Progress(2, 5, 9), Progress(3, 9, 9)],
+        },
+    ),
+    (
+        "reasoning chunks are counted, and one that brings words too is none",
+        [(1.0, event(reasoning="h")), (1.5, event(reasoning="m", content="a")), (2.0, word("b")), (2.5, READ)],
+        {"chunks": 4, "reasoning_chunks": 1, "reasoning": ["h", "m"]},
+    ),
+    (
+        "a text completion",
+        [*PREFILL, (3.0, text("a")), (3.25, text("b")), (3.25, text("", "length") + USAGE + DONE)],
+        PREFILLED
+        | tokens(3.0, 3.25, 2, itl_hist=gaps(0.25), stall_s=0.25, events=5)
+        | {"content": ["a", "b"], "finish_reason": "length", "done": True, "usage": Usage(20, 5, 3)},
+    ),
+    (
         "comments that are no progress",
         [(1.0, b": ping\n\n: keepalive\n\n: keepalive x/y\n\n: keepalive -1/2\n\n:\n\n")],
         {"first_progress_s": None, "progress": [], "events": 0},
@@ -269,6 +295,7 @@ def test_tool_calls_are_put_together(events: list[bytes], wanted: list[ToolCall]
         (ToolCall("c", "", "{}"), True, "without a name"),
         (ToolCall("c", "read", '{"a": '), True, "half of its arguments"),
         (ToolCall("c", "read", "[]"), True, "a list"),
+        (ToolCall("c", "read", '{"a": NaN}'), True, "a word that Python alone takes for JSON"),
         (ToolCall("c", "read", '"{}"'), True, "text, as mlx_lm sends arguments that were text already"),
         (ToolCall("c", "read", "[" * 200_000), True, "nested so deep that the parser gives up"),
     ],
