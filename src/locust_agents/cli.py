@@ -12,6 +12,10 @@ from locust_agents.errors import ClusterError, LocustAgentsError
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "run": ("locust_agents.locustfiles.run_command:main", "one run: a scenario against a server, and its table"),
     "check": ("locust_agents.cluster.check_command:main", "what a run would start, and what is wrong with it"),
+    "show": ("locust_agents.show_command:main", "a stored run's table again"),
+    "runs": ("locust_agents.runs_command:main", "one verdict a line of all runs"),
+    "plugins": ("locust_agents.plugins.plugins_command:main", "what is installed, and what each takes"),
+    "init": ("locust_agents.plugins.init_command:main", "write a scenario, a behaviour and its test to start from"),
     "stop": ("locust_agents.cluster.stop_command:main", "end what a killed run left"),
     "tiny-model": ("locust_agents.cluster.tiny_model:main", "make the model that the quickstart serves"),
     "replay-server": ("locust_agents.cluster.replay_server:main", "serve timed bytes, for tests of clients"),

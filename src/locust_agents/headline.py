@@ -17,7 +17,8 @@ def lines(scenario: Scenario, summary: Summary) -> list[str]:
 def _server(scenario: Scenario) -> str:
     launch = scenario.server.launch
     if launch is None:
-        return "" if scenario.server.attach is None else f"attached to {scenario.server.attach.url}"
+        attach = scenario.server.attach
+        return f"by the launcher {scenario.server.launcher}" if attach is None else f"attached to {attach.url}"
     if launch.hostfile is not None:
         return f"{launch.hostfile}, {launch.model}"
     number = launch.ranks or 2

@@ -3,13 +3,22 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from locust_agents import figures, itl, metrics
+from locust_agents import figures, itl, metrics, worst_turn
 from locust_agents.figures import Wait
 from locust_agents.limits import METRICS, Limit
 from locust_agents.outcome import Outcome
 from locust_agents.records import TurnRecord
+from locust_agents.worst_turn import WorstTurn
 
 BROKEN, HELD = 1, 0
+_WORDS = {
+    0: "held",
+    1: "a limit was broken",
+    2: "scenario or plugin wrong",
+    3: "no server or no ok turn",
+    4: "not to be trusted",
+    130: "interrupted",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +26,8 @@ class Judgement:
     """What one entry made of one limit. `held` is None where there was nothing to judge.
 
     `stat` is what was judged: the maximum where there were too few turns for the percentile that was asked for.
+    `margin` is how far the value stands from the bound, in the bound's unit: below 0 where it was broken. `worst` is
+    the turn that did worst by the limit's metric.
     """
 
     limit: Limit
@@ -24,6 +35,8 @@ class Judgement:
     held: bool | None
     value: Wait | None
     stat: str | None
+    margin: float | None = None
+    worst: WorstTurn | None = None
 
 
 def judge(limits: Sequence[Limit], records: Sequence[TurnRecord]) -> list[Judgement]:
@@ -44,6 +57,13 @@ def exit_status(records: Sequence[TurnRecord], judgements: Iterable[Judgement]) 
     return BROKEN if any(judgement.held is False for judgement in judgements) else HELD
 
 
+def word(exit_status: int | None) -> str:
+    """A run's exit status for a person; None is a run that has none yet."""
+    if exit_status is None:
+        return "killed, or still running"
+    return _WORDS.get(exit_status, f"status {exit_status}")
+
+
 def _is_meant(limit: Limit, entry: str, record: TurnRecord) -> bool:
     return record.entry == entry and limit.kind in (None, record.kind)
 
@@ -51,7 +71,13 @@ def _is_meant(limit: Limit, entry: str, record: TurnRecord) -> bool:
 def _judge(limit: Limit, entry: str, records: Sequence[TurnRecord]) -> Judgement:
     stat, values = _measured(limit, records)
     value = _statistic(limit, values, stat or "max")
-    return Judgement(limit, entry, _held(limit, values, value), value, stat)
+    held = _held(limit, values, value)
+    margin = None if held is None or value is None else _margin(limit, value)
+    return Judgement(limit, entry, held, value, stat, margin, worst_turn.find(limit, records))
+
+
+def _margin(limit: Limit, value: Wait) -> float:
+    return limit.bound - value.value if METRICS[limit.metric].at_most else value.value - limit.bound
 
 
 def _measured(limit: Limit, records: Sequence[TurnRecord]) -> tuple[str | None, list[Wait]]:

@@ -1,0 +1,84 @@
+"""How a limit's judgement is said: held or not, by how much, and which turn did worst."""
+
+from collections.abc import Sequence
+
+from locust_agents.figures import Wait
+from locust_agents.limits import METRICS, Limit
+from locust_agents.quantities import WIDTH, joined, seconds, speed
+from locust_agents.summary import worst
+from locust_agents.verdict import Judgement
+
+_LABEL = 7
+_WORDS = (("broken", False), ("held", True), ("open", None))
+
+
+def lines(judgements: Sequence[Judgement]) -> list[str]:
+    """Of each limit, what the entry that did worst made of it: broken ones first.
+
+    A line for each limit where one was broken; else as few lines as they fit in.
+    """
+    chosen = worst(judgements)
+    each = any(one.held is False for one in chosen)
+    return [
+        line for word, held in _WORDS for line in _labelled(word, [one for one in chosen if one.held is held], each)
+    ]
+
+
+def sentence(judgement: Judgement, whole: bool = True) -> str:
+    """One judgement; not `whole` without the margin and the worst turn, which a limit that was held can do without."""
+    limit, value = judgement.limit, judgement.value
+    key = limit.key
+    if value is None:
+        return f"{key} (no turn to judge)"
+    if judgement.stat != limit.stat and limit.stat is not None:
+        key += f" (too few turns, its {judgement.stat})"
+    if judgement.held is None:
+        return f"{key} {_in_unit(value, limit)} (limit {_bound(limit)}, no wait had ended)"
+    return f"{key} {_compared(judgement, value)}{_details(judgement, value) if whole else ''}"
+
+
+def _labelled(word: str, judgements: Sequence[Judgement], each: bool) -> list[str]:
+    if each:
+        return [line for one in judgements for line in _indented(word, [sentence(one)])]
+    return _indented(word, [sentence(one, whole=False) for one in judgements])
+
+
+def _indented(word: str, parts: Sequence[str]) -> list[str]:
+    """The parts behind the word, in as many lines as they need."""
+    return [
+        f"{'' if place else word:{_LABEL}}{line}" for place, line in enumerate(joined(parts, " · ", WIDTH - _LABEL))
+    ]
+
+
+def _compared(judgement: Judgement, value: Wait) -> str:
+    limit = judgement.limit
+    shown, at_most = _in_unit(value, limit), METRICS[limit.metric].at_most
+    if judgement.held and limit.bound == 0 and at_most:
+        return shown
+    sign = {(True, True): "≤", (True, False): "≥", (False, True): ">", (False, False): "<"}
+    return f"{shown} {sign[bool(judgement.held), at_most]} {_bound(limit)}"
+
+
+def _details(judgement: Judgement, value: Wait) -> str:
+    """By how much, unless the bound is nothing at all; then where, by the turn's name or else the entry's."""
+    margin = abs(judgement.margin or 0.0)
+    by = f" by {_in_unit(Wait(margin, value.is_more), judgement.limit)}" if margin and judgement.limit.bound else ""
+    if judgement.worst is not None:
+        return f"{by}, worst {judgement.worst}"
+    return by if judgement.held or judgement.limit.entry is not None else f"{by} ({judgement.entry})"
+
+
+def _in_unit(wait: Wait, limit: Limit) -> str:
+    match METRICS[limit.metric].unit:
+        case "share":
+            return f"{wait.value * 100:.4g} %"
+        case "tok/s":
+            return f"{speed(wait.value)} tok/s"
+        case _:
+            return seconds(wait)
+
+
+def _bound(limit: Limit) -> str:
+    """The bound with all of its digits, in the unit of its metric."""
+    unit = METRICS[limit.metric].unit
+    return f"{limit.bound * 100:.6g} %" if unit == "share" else f"{limit.bound:.6g} {unit}"

@@ -1,0 +1,33 @@
+"""All that is said of a run that has ended, as it is printed, stored in summary.md and shown again."""
+
+from collections.abc import Sequence
+
+from locust_agents import headline, table
+from locust_agents.cluster import benchmark_output, restart
+from locust_agents.cluster import peaks as peak_lines
+from locust_agents.cluster.benchmark_output import Result
+from locust_agents.cluster.peaks import Peaks
+from locust_agents.cluster.restart import Gap
+from locust_agents.scenarios.model import Scenario
+from locust_agents.summary import Summary
+
+
+def text(
+    scenario: Scenario | None,
+    summary: Summary,
+    gaps: Sequence[Gap] = (),
+    peaks: Peaks | None = None,
+    benchmark: Result | None = None,
+) -> str:
+    """The table with its lines above and below; without a scenario, the run's name is all that is above it."""
+    header = [summary.run] if scenario is None else headline.lines(scenario, summary)
+    if benchmark is not None:
+        header.append(benchmark_output.described(benchmark))
+    without_server = restart.words(gaps)
+    return "\n".join(
+        [
+            table.render(summary, header),
+            *([] if without_server is None else [without_server]),
+            *([] if peaks is None else peak_lines.lines(peaks)),
+        ]
+    )
