@@ -1,5 +1,6 @@
 """One attempt at a turn, from the first byte to its one record, on every path out."""
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from time import perf_counter, time
@@ -7,14 +8,20 @@ from time import perf_counter, time
 import gevent
 from gevent import GreenletExit
 
-from locust_agents import expected, records
+from locust_agents import expected, records, request, tool_calls
+from locust_agents.answer_check import Checked, Judge
+from locust_agents.branch import Branch
 from locust_agents.dialogue import Dialogue
 from locust_agents.locustfiles.swarm import OpenTurn, Swarm
 from locust_agents.locustfiles.transport import Exchange, perform
 from locust_agents.outcome import Ending, Outcome, classify
-from locust_agents.patience import Patience
+from locust_agents.patience import Patience, Timeouts
 from locust_agents.records import TurnRecord
-from locust_agents.stream import Answer
+from locust_agents.stream import Answer, StreamReader
+from locust_agents.whole_answer import BodyReader
+
+# What a client takes to say that a prompt is too long; a behaviour that goes on at once must not hold the loop.
+_UNSENT_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +40,11 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One request to make. `late_s` is its start minus the intended one, `unusual` fields that others do not send."""
+    """One request to make. `late_s` is its start minus the intended one, `unusual` fields that others do not send.
+
+    `no_call` tells of tool results that there was no call for; None where the turn has none. With a `judge` it asks
+    whether answers are right.
+    """
 
     identity: Identity
     number: int
@@ -42,6 +53,13 @@ class Attempt:
     headers: Mapping[str, str]
     patience: Patience
     unusual: tuple[str, ...] = ()
+    is_streamed: bool = True
+    no_call: bool | None = None
+    judge: Judge | None = None
+
+    def number_of(self, number: int, late_s: float) -> "Attempt":
+        """The same request, sent once more."""
+        return dataclasses.replace(self, number=number, late_s=late_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +76,10 @@ class Result:
         return None if first_s is None or sent_s is None else first_s - sent_s
 
 
-def run(swarm: Swarm, dialogue: Dialogue, attempt: Attempt) -> Result:
+def run(swarm: Swarm, dialogue: Dialogue | Branch, attempt: Attempt) -> Result:
     """Sends it and records it, also when the greenlet is ended in the middle: then the outcome is `cut`."""
     wall_time = time()
-    exchange = Exchange(perf_counter())
+    exchange = _exchange(dialogue, attempt)
     watch = _Watch(swarm, dialogue, attempt.identity)
     who = attempt.identity
     greenlet = gevent.getcurrent()
@@ -79,7 +97,7 @@ def run(swarm: Swarm, dialogue: Dialogue, attempt: Attempt) -> Result:
         raise
     finally:
         end_s = exchange.now_s()
-        outcome, error = classify(exchange.ending, exchange.http_status, exchange.answer)
+        outcome, error = _judged(exchange, attempt)
         result = Result(exchange, outcome)
         record = _record(swarm, dialogue, attempt, exchange, wall_time, end_s, outcome, error)
         swarm.ended(exchange, record)
@@ -87,10 +105,42 @@ def run(swarm: Swarm, dialogue: Dialogue, attempt: Attempt) -> Result:
     return result
 
 
+def capped(swarm: Swarm, dialogue: Dialogue | Branch, identity: Identity, tokens: int) -> TurnRecord:
+    """Records a turn that was not sent, since its prompt would have had so many tokens. Takes a moment, as a client's
+    own error does."""
+    exchange = Exchange(perf_counter())
+    exchange.ending = Ending(Outcome.CAPPED, f"a prompt of {tokens} tokens is over cap_prompt")
+    unsent = Attempt(identity, 1, None, b"", {}, Patience(Timeouts()))
+    record = _record(swarm, dialogue, unsent, exchange, time(), exchange.now_s(), Outcome.CAPPED, exchange.ending.error)
+    known = dialogue.continued_tokens or 0
+    record = dataclasses.replace(record, capped_tokens=max(0, tokens - known), expected_tokens=None)
+    swarm.ended(exchange, record)
+    gevent.sleep(_UNSENT_S)
+    return record
+
+
+def _judged(exchange: Exchange, attempt: Attempt) -> tuple[Outcome, str | None]:
+    """How it ended. Nothing to fill a hole with is an answer: a client shows no suggestion then.
+
+    So is reasoning that our own few tokens cut, of a question that we put.
+    """
+    outcome, error = classify(exchange.ending, exchange.http_status, exchange.answer)
+    is_cut_by_us = attempt.judge is not None and any(exchange.answer.reasoning)
+    if outcome is Outcome.NO_ANSWER and (exchange.api == "completions" or is_cut_by_us):
+        return Outcome.OK, None
+    return outcome, error
+
+
+def _exchange(dialogue: Dialogue | Branch, attempt: Attempt) -> Exchange:
+    is_hole = dialogue.path == request.COMPLETIONS
+    reader = StreamReader() if attempt.is_streamed else BodyReader()
+    return Exchange(perf_counter(), "completions" if is_hole else "chat", reader=reader)
+
+
 class _Watch:
     """Tells the hooks, and the table of shared prefixes, what each read brought."""
 
-    def __init__(self, swarm: Swarm, dialogue: Dialogue, identity: Identity) -> None:
+    def __init__(self, swarm: Swarm, dialogue: Dialogue | Branch, identity: Identity) -> None:
         self._swarm = swarm
         self._preamble = dialogue.preamble.name
         self._who = {"entry": identity.entry, "agent": identity.agent, "session": identity.session}
@@ -114,7 +164,7 @@ class _Watch:
 
 def _record(
     swarm: Swarm,
-    dialogue: Dialogue,
+    dialogue: Dialogue | Branch,
     attempt: Attempt,
     exchange: Exchange,
     wall_time: float,
@@ -126,6 +176,7 @@ def _record(
     usage = answer.usage
     prompt, cached = (None, None) if usage is None else (usage.prompt_tokens, usage.cached_tokens)
     speed, is_bound = _prefill_speed(answer, exchange.sent_s)
+    checked = Checked() if attempt.judge is None or outcome is not Outcome.OK else attempt.judge(answer)
     return TurnRecord(
         schema=records.SCHEMA,
         run=swarm.plan.run,
@@ -166,6 +217,9 @@ def _record(
         request_bytes=exchange.request_bytes,
         response_bytes=answer.bytes,
         miss=None,
+        miss_detail=None,
+        wasted_prefill_tokens=_wasted(answer),
+        capped_tokens=None,
         prefill_tokens_s=speed,
         prefill_is_bound=is_bound,
         outcome=outcome,
@@ -173,10 +227,27 @@ def _record(
         http_status=exchange.http_status,
         error=error,
         tool_calls=(len(answer.tool_calls), sum(call.is_bad for call in answer.tool_calls.values())),
+        tool_call_kinds=_faults(answer, dialogue),
+        no_call=attempt.no_call,
+        reasoning_chunks=answer.reasoning_chunks if answer.is_streamed else None,
+        streamed=answer.is_streamed,
+        canary=checked.canary,
+        canary_detail=checked.detail,
+        same=checked.same,
     )
 
 
-def _expected(swarm: Swarm, dialogue: Dialogue, exchange: Exchange) -> int | None:
+def _faults(answer: Answer, dialogue: Dialogue | Branch) -> Mapping[str, int]:
+    found = tool_calls.checked(list(answer.tool_calls.values()), dialogue.preamble.tools)
+    return {str(kind): number for kind, number in found.items()}
+
+
+def _wasted(answer: Answer) -> int | None:
+    """Tokens that were prefilled for an answer of which no token came; None where none was, or nobody said so."""
+    return answer.progress[-1].done if answer.progress and answer.first_token_s is None else None
+
+
+def _expected(swarm: Swarm, dialogue: Dialogue | Branch, exchange: Exchange) -> int | None:
     if dialogue.continued_tokens is not None:
         return dialogue.continued_tokens
     if exchange.headers_s is None:

@@ -107,13 +107,15 @@ def _around_messages(ask: _Asker, bare: Preamble, calibration: Calibration) -> C
 
 def _sized(ask: _Asker, model: str, profile: Profile, scale: float, calibration: Calibration) -> Calibration:
     """The guessed preamble, then ones whose filler makes up the difference, until the size is right."""
-    key = preambles.key(profile, scale)
+    key, wanted = preambles.key(profile, scale), round(preambles.wanted_tokens(profile) * scale)
+    if not wanted:
+        return calibration
+    asked = replace(profile, stream=True, include_usage=True)  # the texts are the same, and each answer says its size
     system_chars, tool_chars = preambles.guess(profile, scale, calibration)
-    wanted = round((profile.system_tokens + profile.tool_tokens) * scale)
     tokens = 0
     for number in range(1, _MOST_ROUNDS + 1):
         nonce = preambles.nonce(random.Random(f"calibration {number} {calibration.nonce}"))
-        trial = preambles.build(profile, model, system_chars, tool_chars, nonce, None)
+        trial = preambles.build(asked, model, system_chars, tool_chars, nonce, None)
         counted = ask.tokens(f"{key}, round {number}", trial, "x")
         if counted is None:
             return calibration

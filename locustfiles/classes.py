@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import fields
 
+from locust_agents.forecast_input import prefix_of
 from locust_agents.locustfiles.user import CodingAgent
 from locust_agents.patience import Timeouts
 from locust_agents.plugins import registry
@@ -33,6 +34,10 @@ def _class_of(name: str, entry: Entry, scenario: Scenario) -> type[CodingAgent]:
         "after_s": entry.after_s,
         "apart_s": scenario.start.apart_s,
         "sessions": scenario.sessions,
+        "context_tokens": scenario.context,
+        "cap_prompt": entry.cap_prompt or scenario.cap_prompt,
+        "prefix": prefix_of(entry, scenario),
+        "thinking": scenario.thinking,
         "timeouts": _timeouts(profile, scenario),
     }
     return type(name, (CodingAgent,), dict(attributes))

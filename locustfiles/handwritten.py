@@ -1,14 +1,16 @@
 """From user classes, generated or written by hand, to what a run must know of them."""
 
-from collections.abc import Iterable
-from typing import Protocol, TypeGuard
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol, TypeGuard
 
 from locust import User
 from locust.env import Environment
 
+from locust_agents import roles, scaling
 from locust_agents.errors import ScenarioError
 from locust_agents.limits import parse_limit
 from locust_agents.plugins import registry
+from locust_agents.plugins.api import Behaviour
 from locust_agents.profile import Profile
 from locust_agents.scenarios.model import Attach, Scenario, Server
 
@@ -18,13 +20,20 @@ class AgentClass(Protocol):
 
     __name__: str
     host: str | None
+    behaviour: Behaviour | str
     profile: Profile | str
+    parameters: Mapping[str, Any]
     scale: float
+    context_tokens: int | None
 
 
 def profiles_of(user_classes: Iterable[type[User]]) -> list[tuple[Profile, float]]:
-    """Each (profile, scale) that these classes send, once."""
-    pairs = [(registry.profile(cls.profile), cls.scale) for cls in user_classes if _is_ours(cls)]
+    """Each (profile, scale) that these classes send, once; a product in another role is another profile."""
+    pairs = [
+        (profile, scaling.scale_of(profile, cls.scale, cls.context_tokens))
+        for cls in filter(_is_ours, user_classes)
+        for profile in roles.used(registry.behaviour(cls.behaviour), registry.profile(cls.profile), cls.parameters)
+    ]
     return list({(profile.name, scale): (profile, scale) for profile, scale in pairs}.values())
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from locust_agents import messages, open_calls, request, shortening
+from locust_agents import conversation, messages, open_calls, request, shortening
+from locust_agents.branch import Branch
 from locust_agents.composer import Composer
 from locust_agents.conversation import Preamble
 from locust_agents.counting import Count, Kept
@@ -42,14 +43,18 @@ class Dialogue:
         self._unanswered: tuple[ToolCall, ...] = ()
         self._asked = self._answered = 0
         self._answer_tokens: int | None = None
+        self._ends_loop = False
         self._summary_call: tuple[Preamble, tuple[bytes, ...]] | None = None
         self._before_summary: Kept | None = None
         self._is_again = self._is_hole = False
+        self._planted = ""
+        self._has_reasoned = False
 
     # -- what is sent
 
     def take(self, turn: Turn) -> None:
         """Takes in all that a turn asks for; `body` is then its request. Raises PluginError with nothing to send."""
+        self._ends_loop = turn.ends_loop or (turn.is_again and self._ends_loop)
         if turn.is_again:
             self._take_back()
         elif turn.hole is not None:
@@ -89,7 +94,7 @@ class Dialogue:
             return wanted
         if self._style.outputs == "live":
             return self._profile.max_tokens
-        self._answer_tokens = self._voice.drawn_tokens()
+        self._answer_tokens = self._voice.drawn_tokens(self._ends_loop)
         return self._answer_tokens
 
     @property
@@ -112,6 +117,7 @@ class Dialogue:
     def hear(self, answer: Answer, outcome: Outcome, first_token_s: float | None) -> Reply:
         """Takes the last attempt's answer into the history and says what the behaviour gets."""
         self.turns += 1
+        self._has_reasoned = self._has_reasoned or bool(answer.reasoning)
         usage = answer.usage
         text, calls = self._completed(answer) if self._is_hole else self._heard(answer, outcome)
         tokens, prompt = (None, None) if usage is None else (usage.completion_tokens, usage.prompt_tokens)
@@ -128,6 +134,30 @@ class Dialogue:
             return round(self._sizer.tokens(len(self._typing.prompt)))
         parts = self._composer.parts(self._history)
         return self._count.estimate([len(part) for part in parts], self._composer.preamble)
+
+    # -- beside the history
+
+    def plant(self, text: str) -> None:
+        """Puts a text behind the next message that is said, on top of the size that was asked for."""
+        self._planted = text
+
+    def holds(self, text: str) -> bool:
+        """Whether the history says this, a text of plain ASCII that needs no escape."""
+        return any(text.encode() in message for message in self._history)
+
+    def branch(self, question: str, max_tokens: int) -> Branch:
+        """One more question, at temperature 0, which leaves no trace here: neither in the history nor in its counts.
+
+        Open calls are answered first, as a template wants it. A model that was seen to reason is asked not to: its
+        few tokens are for the answer.
+        """
+        start = conversation.greedy(self._composer.preamble)
+        answers, _ = open_calls.matched(self._unanswered, ())
+        closed = [messages.tool(say.answers.id, say.text) for say in answers if say.answers is not None]
+        parts = (start.head, *self._composer.parts(self._history)[1:], *closed, messages.user(question))
+        limit = (self._profile.max_tokens_field, max_tokens)
+        made = request.chat(start, parts, limit, False if self._has_reasoned else self._style.thinking)
+        return Branch(max(0, self.turns - 1), start, made, self._count.continued_tokens)
 
     # -- compaction
 
@@ -203,7 +233,8 @@ class Dialogue:
         self._before_summary = self._summary_call = self.request = None
 
     def _add(self, say: Say, of_turn: int) -> None:
-        text = self._voice.text(say, of_turn, not self._history)
+        text = self._voice.text(say, of_turn, not self._history) + self._planted
+        self._planted = ""
         self._count.said(len(text))
         self._history.append(messages.user(text) if say.answers is None else messages.tool(say.answers.id, text))
 
@@ -247,7 +278,7 @@ class Dialogue:
             if not is_ok:  # half an answer of the model's depends on when it broke off; the script must not
                 return text, ()
             # with drawn outputs, what was asked of the model
-            text, calls = self._voice.answer(self._answer_tokens, f"{self.agent.session}_{self.turns}")
+            text, calls = self._voice.answer(self._answer_tokens, f"{self.agent.session}_{self.turns}", self._ends_loop)
             reasoning = ""
         if text or calls:
             self._history.append(messages.assistant(text, calls, reasoning, replay))

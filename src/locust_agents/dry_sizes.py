@@ -26,7 +26,7 @@ def answer(rng: random.Random, turn: Turn, profile: Profile, terms: Terms) -> tu
     The model says what it would, up to the turn's own limit, the drawn size or the profile's limit, or until the
     behaviour has left.
     """
-    drawn = draws.draw(draws.TOOL_CALL if turn.hole is None else draws_elsewhere.COMPLETION, rng)
+    drawn = draws.draw(_table(turn), rng)
     scripted = scaled(drawn, terms)
     is_drawn = terms.outputs == "drawn"
     wanted = terms.answer_tokens or (scripted if is_drawn else max(1, round(drawn)))
@@ -35,6 +35,12 @@ def answer(rng: random.Random, turn: Turn, profile: Profile, terms: Terms) -> tu
         limit = scripted if is_drawn else profile.max_tokens
     heard = wanted if limit is None else min(wanted, limit)
     return _until_left(heard, turn.patience), scripted
+
+
+def _table(turn: Turn) -> draws.Table:
+    if turn.hole is not None:
+        return draws_elsewhere.COMPLETION
+    return draws.FINAL_ANSWER if turn.ends_loop else draws.TOOL_CALL
 
 
 def scaled(tokens: float, terms: Terms) -> int:

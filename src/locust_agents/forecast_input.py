@@ -5,9 +5,11 @@ from typing import Any
 
 import yaml
 
+from locust_agents import scaling
 from locust_agents.plugins import registry
+from locust_agents.prefix_break import PrefixBreak
 from locust_agents.scenarios import loader
-from locust_agents.scenarios.model import Scenario
+from locust_agents.scenarios.model import Entry, Scenario
 from locust_agents.session_plan import Bounds, Load, Terms
 from locust_agents.sizing import Calibration
 
@@ -17,17 +19,27 @@ _TINY_ANSWER_TOKENS = {"tiny": 19, "tiny-hybrid": 19, "tiny-long": 250}
 
 def loads_of(scenario: Scenario) -> list[Load]:
     """A load for each entry; raises PluginError for names that nobody registered."""
-    return [
-        Load(
-            name,
-            registry.behaviour(entry.behaviour),
-            registry.profile(entry.profile),
-            entry.agents,
-            entry.parameters,
-            entry.after_s,
-        )
-        for name, entry in scenario.swarm.items()
-    ]
+    return [_load(name, entry, scenario) for name, entry in scenario.swarm.items()]
+
+
+def prefix_of(entry: Entry, scenario: Scenario) -> PrefixBreak | None:
+    """What an entry changes of its prompts on purpose: its own, else the scenario's."""
+    keys = entry.prefix or scenario.prefix
+    return None if keys is None else PrefixBreak(keys.kind, keys.probability)
+
+
+def _load(name: str, entry: Entry, scenario: Scenario) -> Load:
+    profile = registry.profile(entry.profile)
+    return Load(
+        name,
+        registry.behaviour(entry.behaviour),
+        profile,
+        entry.agents,
+        entry.parameters,
+        entry.after_s,
+        prefix_of(entry, scenario),
+        scaling.scale_of(profile, scenario.scale, scenario.context),
+    )
 
 
 def terms_of(scenario: Scenario, calibration: Calibration | None = None) -> Terms:

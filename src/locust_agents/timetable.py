@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
+from locust_agents import preambles
 from locust_agents.dry_run import MOST_TURNS, dry_run
 from locust_agents.plugins.api import Agent
 from locust_agents.prefill_curve import Speed
@@ -147,7 +148,7 @@ class _Play:
             slot.name,
             f"{slot.name}#{slot.done}",
             f"{self._terms.seed} {slot.name} {slot.done}",
-            preamble_tokens=float(profile.system_tokens + profile.tool_tokens),
+            preamble_tokens=float(preambles.wanted_tokens(profile)),
             profile=profile,
         )
 

@@ -54,15 +54,19 @@ class Voice:
             self._reminder = "\n" + filler.text(chars, random.Random(f"reminder of {self._profile.name}"))
         return self._reminder
 
-    def answer(self, tokens: int | None, call: str) -> tuple[str, tuple[ToolCall, ...]]:
-        """What a script has the model say: a text, and one call, to be told by `call`, where the profile has tools."""
-        text = filler.text(self._sizer.chars(tokens or self.drawn_tokens()), self._rng)
-        tools = self._profile.tools
+    def answer(self, tokens: int | None, call: str, ends_loop: bool) -> tuple[str, tuple[ToolCall, ...]]:
+        """What a script has the model say: a text, and one call, to be told by `call`, where the profile has tools.
+
+        An answer that ends a loop calls none.
+        """
+        text = filler.text(self._sizer.chars(tokens or self.drawn_tokens(ends_loop)), self._rng)
+        tools = () if ends_loop else self._profile.tools
         return text, (ToolCall(f"call_{call}", tools[0], '{"filePath": "src/app.py"}'),) if tools else ()
 
-    def drawn_tokens(self) -> int:
+    def drawn_tokens(self, ends_loop: bool) -> int:
         """A drawn size of an answer, never nothing."""
-        return max(1, round(draws.draw(draws.TOOL_CALL, self._rng) * self._scale))
+        table = draws.FINAL_ANSWER if ends_loop else draws.TOOL_CALL
+        return max(1, round(draws.draw(table, self._rng) * self._scale))
 
     def _open(self) -> str:
         """Sets a session apart from its first message on, however small that is: no prefix is shared by accident."""

@@ -17,6 +17,7 @@ from locust_agents.locustfiles import install
 from locust_agents.locustfiles.conductor import Conductor
 from locust_agents.locustfiles.swarm import Swarm
 from locust_agents.locustfiles.user import CodingAgent
+from locust_agents.plugins import registry
 from locust_agents.plugins.api import Agent, Behaviour, Session, behaviour
 from tests.benchmarks import payload
 
@@ -39,7 +40,15 @@ def running(
 ) -> Iterator[Swarm]:
     """Agents of the opencode profile that send to `payload.PATH` until the block ends; open turns are cut then."""
     logging.getLogger("locust").setLevel(logging.ERROR)
-    attributes: dict[str, Any] = {"abstract": False, "host": url, "behaviour": acts, "sessions": sessions}
+    # a conversation that its client shortens is not the one that is to be measured
+    profile = dataclasses.replace(registry.profile("opencode"), compaction=None)
+    attributes: dict[str, Any] = {
+        "abstract": False,
+        "host": url,
+        "behaviour": acts,
+        "profile": profile,
+        "sessions": sessions,
+    }
     environment = Environment(user_classes=[type("Asker", (CodingAgent,), attributes)], events=Events())
     runner = environment.create_local_runner()
     conductor = install.join(environment, None)

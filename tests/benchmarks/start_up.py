@@ -18,7 +18,9 @@ _GOAL_S = 1.5
 # The header that the opencode profile sends with every agent's request; what comes before the load has none.
 _AGENTS_HEADER = "x-session-id"
 _COMMAND = Path(sys.executable).with_name("locust-agents")
-_ANSWER = chat_stream(["ok"], 0.0, 0.0, usage=(1000, 0, 1))
+# Two samples of code and two small talks, from which a run sees that this server counts tokens; then it times prompts.
+_COUNTS = (150, 1250, 6, 18, 1000)
+_ANSWERS = [chat_stream([*"ok"], 0.0, 0.001, usage=(tokens, 0, 3)) for tokens in _COUNTS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ def main() -> None:
     any_s, agent_s = [start.any_s for start in starts], [start.agent_s for start in starts]
     printed.table(
         "Start: `locust-agents run --attach` to a request at a ready server",
-        f"{_RUNS} runs of the default scenario",
+        f"{_RUNS} runs of the default scenario; the prompts that are timed before its load are answered at once",
         ["first request", "min", "p50", "max", "goal"],
         [
             ["of any kind", *_cells(any_s), printed.NO_GOAL],
@@ -45,7 +47,7 @@ def main() -> None:
 
 
 def _start() -> Start:
-    with ReplayServer([payload.HEALTH, _ANSWER]) as server, tempfile.TemporaryDirectory() as folder:
+    with ReplayServer([payload.HEALTH, *_ANSWERS]) as server, tempfile.TemporaryDirectory() as folder:
         command = [str(_COMMAND), "run", "--attach", server.url, "--out", str(Path(folder, "run"))]
         begun = monotonic()
         child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=folder)

@@ -13,17 +13,21 @@ Not tested, as they follow from what is:
 
 from collections import defaultdict
 from itertools import pairwise
+from random import Random
 from statistics import median, quantiles
 from typing import Any
 
 import pytest
 
+from locust_agents import dry_sizes
 from locust_agents.plugins import registry
 from locust_agents.plugins.api import Agent, Pause, Reply, Turn
 from locust_agents.plugins.behaviours.coding_session import coding_session
 from locust_agents.plugins.behaviours.sub_agents import sub_agents
 from locust_agents.plugins.testing import play, reply
+from locust_agents.session_plan import Terms
 
+PROFILE, DRAWN = registry.profile("claude-code"), Terms(outputs="drawn")
 SESSIONS = 2000
 SEED = 3
 # One sample of 2,000 strays by some 3 % (standard error) in what a session has once; 20,000 are in test_session_shape.
@@ -45,7 +49,7 @@ MEASURED: list[tuple[str, float, float]] = [
 
 def steps(number: int) -> list[Any]:
     agent = Agent("a/0.0", f"a/0.0#{number}", f"{SEED} a/0.{number} 0")
-    session, answer = coding_session(agent, drawn_answers=True), reply("So.", "read")
+    session, answer = coding_session(agent), reply("So.", "read")
     taken: list[Any] = []
     result: Reply | None = None
     while True:
@@ -64,20 +68,22 @@ def is_humans(turn: Turn) -> bool:
 @pytest.fixture(scope="module")
 def found() -> dict[str, list[float]]:
     values: dict[str, list[float]] = defaultdict(list)
+    rng = Random(SEED)
     for number in range(SESSIONS):
         taken = steps(number)
         turns = [step for step in taken if isinstance(step, Turn)]
         starts = [place for place, turn in enumerate(turns) if is_humans(turn)] + [len(turns)]
         values["human messages of a session"].append(len(starts) - 1)
         values["calls of a session"].append(len(turns))
+        said = [dry_sizes.answer(rng, turn, PROFILE, DRAWN)[0] for turn in turns]
         for place, turn in enumerate(turns):
             heard = "new human text, tokens" if is_humans(turn) else "new tool result, tokens"
             values[heard].append(sum(say.tokens or 0.0 for say in turn.says))
             if not is_humans(turn):
-                grown = values[heard][-1] + (turns[place - 1].answer_tokens or 0)
+                grown = values[heard][-1] + said[place - 1]
                 values["growth of a prompt by a tool result, tokens"].append(grown)
             ends = place + 1 in starts
-            values[f"answer that {'ends a loop' if ends else 'calls a tool'}, tokens"].append(turn.answer_tokens or 0)
+            values[f"answer that {'ends a loop' if ends else 'calls a tool'}, tokens"].append(said[place])
         values["calls for a human message"] += [end - start for start, end in pairwise(starts)]
         for pause, after in zip(taken, [*taken[1:], None], strict=True):
             if isinstance(pause, Pause):

@@ -13,8 +13,9 @@ from many_runs import Case, run_all  # type: ignore[import-not-found]
 
 from locust_agents.cluster.replay import ReplayServer, Script, chat_stream
 from locust_agents.dialogue import Style
-from locust_agents.locustfiles.driver import Driver, Leaves, Manner
+from locust_agents.locustfiles.driver import Driver
 from locust_agents.locustfiles.swarm import Swarm
+from locust_agents.locustfiles.turn_taking import Leaves, Manner
 from locust_agents.patience import Timeouts
 from locust_agents.plan import RunPlan
 from locust_agents.plugins.api import Agent, Session, behaviour

@@ -11,12 +11,12 @@ from many_runs import Case, run_all  # type: ignore[import-not-found]
 from locust_agents.cluster.replay import ReplayServer, Script, chat_stream
 from locust_agents.patience import Timeouts
 from locust_agents.plugins.api import Agent, Behaviour, Reply, Session, behaviour
-from locust_agents.profile import Profile
+from locust_agents.profile import Profile, Retries
 
 PROFILE = Profile("p", "P", "here", 50, 60, ("read", "edit"), 64, headers={"x-session-id": "{session}"})
 PATIENT = replace(PROFILE, name="patient", timeouts=Timeouts(5.0, 60.0, 60.0, 60.0))
-RETRYING = replace(PROFILE, name="retrying", retry_waits_s=(0.05, 0.05))
-SLOWLY = replace(PROFILE, name="slowly", retry_waits_s=(1.5,))
+RETRYING = replace(PROFILE, name="retrying", retries=Retries(connection_waits_s=(0.05, 0.05)))
+SLOWLY = replace(PROFILE, name="slowly", retries=Retries(connection_waits_s=(1.5,)))
 
 SEEN: dict[str, list[Any]] = {}
 

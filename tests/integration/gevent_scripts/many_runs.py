@@ -15,9 +15,9 @@ from typing import Any
 
 import gevent
 
-from locust_agents import preambles, run_folder
+from locust_agents import preambles, roles, run_folder
 from locust_agents.cluster.replay import ReplayServer, Script
-from locust_agents.locustfiles import calibration, headless
+from locust_agents.locustfiles import calibration, forecasting, headless
 from locust_agents.plugins import registry
 from locust_agents.plugins.api import Behaviour
 from locust_agents.profile import Profile
@@ -39,15 +39,19 @@ class Case:
     keys: Mapping[str, object] = field(default_factory=dict)
     agents: int = 1
     server: ReplayServer | None = None
+    path: str = CHAT
 
 
 def run_all(cases: Sequence[Case], seen: Mapping[str, Any]) -> None:
     """Runs them all at once and prints one JSON object: what came of each, and `seen`."""
     # its requests would use up the first answers
     calibration.measure = _measure  # type: ignore[assignment]
+    # so would its, and behaviours that keep what they see would see the rehearsal too
+    forecasting.foretell = lambda *_: None
+    roles.used = lambda _behaviour, profile, _parameters: [profile]
     registry.behaviours = lambda: {made.name: made for case in cases for made in case.entries.values()}  # type: ignore[assignment]
     registry.profiles = lambda: {case.profile.name: case.profile for case in cases}  # type: ignore[assignment]
-    answers = [replace(script, path=f"/{case.name}{CHAT}") for case in cases for script in case.answers]
+    answers = [replace(script, path=f"/{case.name}{case.path}") for case in cases for script in case.answers]
     with ReplayServer(answers, stamp=True) as server, tempfile.TemporaryDirectory() as folder:
         runs = {case.name: gevent.spawn(_run, case, case.server or server, Path(folder) / case.name) for case in cases}
         results = {name: run.get() for name, run in runs.items()}
@@ -72,7 +76,7 @@ def _run(case: Case, server: ReplayServer, out: Path) -> dict[str, Any]:
     scenario = loader.parse(json.dumps(keys), case.name, registry.parameters(), registry.profiles())
     conductor = headless.run(scenario, out)
     path = "" if case.server is not None else f"/{case.name}"
-    heard = [request for request in server.requests() if request.path == path + CHAT]
+    heard = [request for request in server.requests() if request.path == path + case.path]
     swarm_part = conductor.swarm
     return {
         "status": conductor.exit_status(),
