@@ -1,15 +1,24 @@
-"""How a fault of a behaviour is told: one line that names the behaviour, and the file and line of it that raised."""
-
-import traceback
+"""How a fault of a plugin is told: one line, with the file and line of it that raised, and who it was."""
 
 from locust_agents.errors import PluginError
+from locust_agents.plugins import fault_lines
+from locust_agents.plugins.api import Behaviour
 
 
-def describe(behaviour: str, error: Exception) -> str:
-    """What its author must see; a PluginError says it all itself."""
-    words = " ".join(str(error).split())
+def describe(behaviour: Behaviour | str, error: BaseException) -> str:
+    """What its author must see; a PluginError says it all itself.
+
+    A call that did not fit the behaviour's parameters raised in no line of its own: then its definition is named. What
+    raised in ours alone is ours.
+    """
     if isinstance(error, PluginError):
-        return words
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
-    return f"behaviour {behaviour!r} raised {type(error).__name__}: {words}{place}"
+        return " ".join(str(error).split())
+    name = behaviour if isinstance(behaviour, str) else behaviour.name
+    place, reason = fault_lines.line_of(error), fault_lines.reason_of(error)
+    if place is None and isinstance(behaviour, Behaviour) and fault_lines.is_of_a_call(error):
+        place = fault_lines.defined_at(behaviour.function.__code__)
+    if place is None:
+        return (
+            f"a fault in locust-agents, please report it: {fault_lines.innermost(error)}{reason} (behaviour {name!r})"
+        )
+    return f"{place}: {reason} (behaviour {name!r})"

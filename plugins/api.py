@@ -96,7 +96,8 @@ class Turn:
 
     `documents` are put before the history, or replaced there. `is_again` sends the last request once more, `is_fresh`
     gives the history a new start, so that nothing of it is found in a cache. With a `hole` there is no history at all.
-    `no_call` tells of tool results that there was no call for; None where a human speaks.
+    `no_call` tells of tool results that there was no call for; None where a human speaks. `ends_loop`: the answer that
+    is expected calls no tool.
     """
 
     agent: "Agent"
@@ -108,6 +109,7 @@ class Turn:
     is_fresh: bool = False
     hole: Hole | None = None
     no_call: bool | None = None
+    ends_loop: bool = False
 
     def leave(
         self,
@@ -127,6 +129,10 @@ class Turn:
     def showing(self, *documents: Document) -> "Turn":
         """The same turn with these files before the history; those of earlier turns stay."""
         return dataclasses.replace(self, documents=documents)
+
+    def final(self) -> "Turn":
+        """The same turn, whose drawn or scripted answer ends the loop: of the size that those have, with no call."""
+        return dataclasses.replace(self, ends_loop=True)
 
     def fresh(self) -> "Turn":
         """The same turn, with nothing of its history to be found in a cache: an old session taken up again."""
@@ -191,7 +197,8 @@ class Agent:
     """One history and one source of random draws; what a behaviour is called with.
 
     `name` is entry/worker.n, `session` is unique in the run, `parent` the session that a child was made in. `profile`
-    is the product that is imitated, `role` which of its system prompts this history begins with. Draws depend on the scenario's seed, the agent and the session: a session's plan is the same whatever the server does.
+    is the product that is imitated, `role` which of its system prompts this history begins with. Draws depend on the
+    scenario's seed, the agent and the session: a session's plan is the same whatever the server does.
     """
 
     name: str
@@ -233,7 +240,7 @@ class Agent:
         return Compact(self, keep_tokens, summary_tokens)
 
     def pause(self, seconds: float, always: bool = False) -> Pause:
-        """A tool that runs, or a human who reads; `always` where it is the client's own machine, which `gaps:` leaves."""
+        """A tool that runs, or a human who reads; `always`: the client's own machine, whose time `gaps:` leaves."""
         return Pause(seconds, always)
 
     def draw(self, table: Table) -> float:

@@ -16,7 +16,9 @@ from locust_agents.plugins.api import (
     Agent,
     Behaviour,
     Compact,
+    Document,
     Handle,
+    Hole,
     Join,
     Pause,
     Reply,
@@ -52,18 +54,35 @@ def explore(agent: Agent, reads: int = 8, depth: "int | None" = None) -> Session
 
 
 ME = agent()
+FILE = Document("src/app.py", 2000, version=2)
 SESSION = explore(ME)
 STEPS: list[tuple[str, object, object]] = [
     ("user", ME.user("hi"), Turn(ME, (Say("hi"),))),
     ("user of a size", ME.user("hi", tokens=200), Turn(ME, (Say("hi", 200),))),
     ("user with a limit for the answer", ME.user("hi", 200, answer_tokens=8), Turn(ME, (Say("hi", 200),), 8)),
-    ("one call", ME.tool_results(reply(READ), 300), Turn(ME, (Say("", 300, READ),))),
+    ("one call", ME.tool_results(reply(READ), 300), Turn(ME, (Say("", 300, READ),), no_call=False)),
     (
         "two calls share the tokens",
         ME.tool_results(reply(READ, EDIT), 300),
-        Turn(ME, (Say("", 150, READ), Say("", 150, EDIT))),
+        Turn(ME, (Say("", 150, READ), Say("", 150, EDIT)), no_call=False),
     ),
-    ("a limit for the answer", ME.tool_results(reply(READ), 300, answer_tokens=8), Turn(ME, (Say("", 300, READ),), 8)),
+    (
+        "a limit for the answer",
+        ME.tool_results(reply(READ), 300, answer_tokens=8),
+        Turn(ME, (Say("", 300, READ),), 8, no_call=False),
+    ),
+    ("an answer that ends a loop", ME.user("hi").final(), Turn(ME, (Say("hi"),), ends_loop=True)),
+    ("leave in prefill", ME.user("hi").leave(in_prefill=True), Turn(ME, (Say("hi"),), None, Leave(in_prefill=True))),
+    (
+        "leave in silence",
+        ME.user("hi").leave(after_silence_s=2.0),
+        Turn(ME, (Say("hi"),), None, Leave(after_silence_s=2.0)),
+    ),
+    ("files before it", ME.user("hi").showing(FILE), Turn(ME, (Say("hi"),), documents=(FILE,))),
+    ("an old session", ME.user("hi").fresh(), Turn(ME, (Say("hi"),), is_fresh=True)),
+    ("once more", ME.again(), Turn(ME, (), is_again=True)),
+    ("a hole", ME.complete(300, 60, 20), Turn(ME, (), 20, hole=Hole(300, 60))),
+    ("the client's own time", ME.pause(1.5, always=True), Pause(1.5, True)),
     ("leave by the clock", ME.user("hi").leave(after_s=8), Turn(ME, (Say("hi"),), None, Leave(8, None))),
     ("leave by chunks", ME.user("hi").leave(after_chunks=5), Turn(ME, (Say("hi"),), None, Leave(None, 5))),
     ("pause", ME.pause(2.5), Pause(2.5)),

@@ -1,0 +1,1 @@
+"""The listeners that ship, a class in each file."""
