@@ -16,7 +16,7 @@ def clients() -> Made:
     return make("drive_clients.py")
 
 
-def told(run: Run, *fields: str) -> list[tuple[Any, ...]]:
+def told(run: Run, *fields: str) -> list[Any]:
     return [values if len(values) > 1 else values[0] for values in run.who(*fields)]
 
 
@@ -105,7 +105,8 @@ def test_an_answer_in_one_piece_has_its_only_token_at_its_end(clients: Made) -> 
 def test_a_hole_is_filled_over_completions_and_nothing_is_an_answer_too(clients: Made) -> None:
     run = clients.runs["fill"]
     assert clients.seen["fill"] == [["def", "ok"], ["", "ok"]]
-    assert [("messages" in body, "prompt" in body, body["max_tokens"]) for body in bodies(run)] == [(False, True, 9)] * 2
+    asked = [("messages" in body, "prompt" in body, body["max_tokens"]) for body in bodies(run)]
+    assert asked == [(False, True, 9)] * 2
 
 
 def test_a_sub_agent_has_the_system_prompt_and_tools_of_its_role(clients: Made) -> None:

@@ -77,7 +77,7 @@ def main() -> int:
     """One run with an entry for each; what the command prints goes where it always goes."""
     folder = Path(sys.argv[1])
     wrong = [raises, raises_at_once, nonsense, unborn, bad_child, bad_side]
-    registry.behaviours = lambda: {made.name: made for made in [*wrong, right]}  # type: ignore[assignment]
+    registry.behaviours = lambda: {made.name: made for made in [*wrong, right]}
     with ReplayServer([SLOW]) as server:
         swarm = {made.name.replace("_", "-"): {"behaviour": made.name} for made in [*wrong, right]}
         keys = {

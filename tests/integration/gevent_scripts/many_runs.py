@@ -48,15 +48,20 @@ def run_all(cases: Sequence[Case], seen: Mapping[str, Any]) -> None:
     calibration.measure = _measure  # type: ignore[assignment]
     # so would its, and behaviours that keep what they see would see the rehearsal too
     forecasting.foretell = lambda *_: None
-    roles.used = lambda _behaviour, profile, _parameters: [profile]
-    registry.behaviours = lambda: {made.name: made for case in cases for made in case.entries.values()}  # type: ignore[assignment]
-    registry.profiles = lambda: {case.profile.name: case.profile for case in cases}  # type: ignore[assignment]
+    roles.used = _one_role
+    registry.behaviours = lambda: {made.name: made for case in cases for made in case.entries.values()}
+    registry.profiles = lambda: {case.profile.name: case.profile for case in cases}
     answers = [replace(script, path=f"/{case.name}{case.path}") for case in cases for script in case.answers]
     with ReplayServer(answers, stamp=True) as server, tempfile.TemporaryDirectory() as folder:
         runs = {case.name: gevent.spawn(_run, case, case.server or server, Path(folder) / case.name) for case in cases}
         results = {name: run.get() for name, run in runs.items()}
     kept = {name: value.get() if isinstance(value, gevent.Greenlet) else value for name, value in seen.items()}
     print(json.dumps({"runs": results, "seen": kept}))
+
+
+def _one_role(behaviour: Behaviour, profile: Profile, parameters: Mapping[str, Any]) -> list[Profile]:
+    del behaviour, parameters  # which are not to be rehearsed here
+    return [profile]
 
 
 def _measure(
