@@ -15,6 +15,9 @@ from locust_agents.scenarios.units import shown
 
 _ENTRY_NAME = re.compile(r"[a-z][a-z0-9_-]*")
 _DEFAULT_DURATION = "90s"
+# The keys of `server` that lead to one, and which built-in launcher the first two stand for.
+_WAYS = {"launch": "mlx_launch", "attach": "attach", "launcher": None}
+_NO_PROBE = "measures the ranks before the run starts a server on them; remove it, or launch with server.launch"
 
 Behaviours = Mapping[str, Mapping[str, inspect.Parameter]]
 
@@ -40,25 +43,55 @@ def fill_defaults(reading: Reading, file: str) -> None:
     """Name the scenario after its file, end it after 90 s and launch the tiny model where it says nothing else."""
     data = reading.data
     data.setdefault("name", PurePath(file).stem or "scenario")
-    if not data.keys() & {"duration", "turns", "sessions"}:
+    if not data.keys() & {"duration", "turns", "sessions", "stages"}:
         data["duration"] = _DEFAULT_DURATION
     server = data.setdefault("server", {})
-    if isinstance(server, dict) and not server.keys() & {"launch", "attach"}:
+    if isinstance(server, dict) and not server.keys() & _WAYS.keys():
         server["launch"] = {}
+    _fill_capacity(data.get("capacity"), data.get("swarm"))
 
 
-def check_server(reading: Reading) -> None:
-    """Refuse to launch and attach at once, and launch settings for a server that is only attached to."""
+def _fill_capacity(search: object, swarm: object) -> None:
+    """Where there is one entry only, it is the number of its agents that is searched."""
+    if isinstance(search, dict) and isinstance(swarm, dict) and len(swarm) == 1:
+        search.setdefault("over", f"swarm.{next(iter(swarm))}.agents")
+
+
+def check_server(reading: Reading, launchers: Collection[str] | None) -> None:
+    """Refuse two ways to a server at once, a launcher that is not there, and settings that only a launch takes.
+
+    `launchers` None leaves it to the run whether there is one of that name.
+    """
     server = reading.data["server"]
-    if not isinstance(server, dict) or "attach" not in server:
+    if not isinstance(server, dict):
         return
-    if "launch" in server:
-        reading.report(("server", "attach"), "excludes launch; keep one of the two", at_value=False)
-        return
+    ways = [way for way in _WAYS if way in server]
+    if len(ways) > 1:
+        one, *_, other = ways
+        reading.report(("server", other), f"excludes {one}; keep one of the two", at_value=False)
+    elif ways == ["attach"]:
+        _refuse_launch_settings(reading, server)
+    elif ways == ["launcher"]:
+        _check_launcher(reading, server["launcher"], launchers)
+    if server.get("with") and "launcher" not in ways:
+        reading.report(("server", "with"), "holds a launcher's parameters; name it: launcher: …", at_value=False)
+    if "probe" in reading.data and "launch" not in ways:
+        reading.report(("probe",), _NO_PROBE, at_value=False)
+
+
+def _refuse_launch_settings(reading: Reading, server: dict[str, object]) -> None:
     for key in ("options", "port"):
         if server.get(key):
             text = "only a server that the run launches takes it; remove it or attach"
             reading.report(("server", key), text, at_value=False)
+
+
+def _check_launcher(reading: Reading, name: object, launchers: Collection[str] | None) -> None:
+    own = next((way for way, launcher in _WAYS.items() if name == launcher), None)
+    if own is not None:
+        reading.report(("server", "launcher"), f"{shown(name)} is built in, and has a key of its own: {own}: …")
+    elif launchers is not None:
+        _check_known(reading, ("server", "launcher"), name, launchers)
 
 
 def check_swarm(reading: Reading, behaviours: Behaviours, profiles: Collection[str]) -> None:
@@ -95,17 +128,23 @@ def _check_known(reading: Reading, path: KeyPath, name: object, known: Collectio
 
 def _check_with(reading: Reading, path: KeyPath, entry: dict[str, object], behaviours: Behaviours) -> None:
     behaviour = str(entry["behaviour"])
-    takes, given = behaviours[behaviour], entry.get("with", {})
-    if not isinstance(given, dict):
-        return
+    given = entry.get("with", {})
+    if isinstance(given, dict):
+        check_parameters(reading, (*path, "with"), behaviour, behaviours[behaviour], given)
+
+
+def check_parameters(
+    reading: Reading, path: KeyPath, taker: str, takes: parameters.Parameters, given: dict[str, object]
+) -> None:
+    """Read what is given to a plugin, each value as its parameter wants it."""
     for name in parameters.missing(takes, given):
-        reading.report((*path, "with", name), f"{behaviour} needs this parameter", at_value=False)
+        reading.report((*path, name), f"{taker} needs this parameter", at_value=False)
     for name, value in given.items():
-        refused = parameters.not_taken(behaviour, name, takes)
+        refused = parameters.not_taken(taker, name, takes)
         if refused is not None:
-            reading.report((*path, "with", name), refused, at_value=False)
+            reading.report((*path, name), refused, at_value=False)
         elif name in takes:
-            given[name] = _converted(reading, (*path, "with", name), value, takes[name])
+            given[name] = _converted(reading, (*path, name), value, takes[name])
 
 
 def _converted(reading: Reading, path: KeyPath, value: object, parameter: inspect.Parameter) -> object:

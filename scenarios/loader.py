@@ -1,20 +1,19 @@
 """How a scenario file becomes a frozen `Scenario`, or an error that names every mistake in it with its place."""
 
 from collections.abc import Collection, Sequence
-from importlib import resources
 from pathlib import Path
 
 import yaml
-from pydantic import ValidationError
 
-from locust_agents.errors import ScenarioError
-from locust_agents.scenarios import checks, suggest, wording
+from locust_agents.scenarios import checks, environment, layers, variation
+from locust_agents.scenarios.judging import Known, judge
 from locust_agents.scenarios.model import Scenario
-from locust_agents.scenarios.overrides import Override, apply_overrides, read_override
+from locust_agents.scenarios.overrides import Override, read_override
 from locust_agents.scenarios.places import Problem, Reading, ScenarioProblems
-from locust_agents.scenarios.reading import read_text
+from locust_agents.scenarios.shelf import find, shipped
 
 __all__ = [
+    "Known",
     "Override",
     "Problem",
     "Scenario",
@@ -22,6 +21,7 @@ __all__ = [
     "default_text",
     "dump",
     "find",
+    "judged",
     "load",
     "parse",
     "read_override",
@@ -42,16 +42,17 @@ swarm:
 
 
 def load(
-    path: Path, behaviours: checks.Behaviours, profiles: Collection[str], overrides: Sequence[Override] = ()
+    path: Path,
+    behaviours: checks.Behaviours,
+    profiles: Collection[str],
+    overrides: Sequence[Override] = (),
+    launchers: Collection[str] | None = None,
+    listeners: checks.Behaviours | None = None,
+    variables: layers.Variables = None,
 ) -> Scenario:
     """Read a file; raises ScenarioError when it cannot be read, ScenarioProblems with all that is wrong in it."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ScenarioError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
-    except OSError as error:
-        raise ScenarioError(f"{path}: cannot be read: {error.strerror}") from None
-    return parse(text, str(path), behaviours, profiles, overrides)
+    opened = layers.open_file(path, overrides, variables)
+    return judged(opened, str(path), Known(behaviours, profiles, launchers, listeners))
 
 
 def parse(
@@ -60,54 +61,37 @@ def parse(
     behaviours: checks.Behaviours,
     profiles: Collection[str],
     overrides: Sequence[Override] = (),
+    launchers: Collection[str] | None = None,
+    listeners: checks.Behaviours | None = None,
+    variables: layers.Variables = None,
 ) -> Scenario:
-    """Read a text; `file` is only what places are called after. `behaviours` gives the parameters of each by name."""
-    reading = read_text(text, file)
-    apply_overrides(reading, overrides)
-    checks.drop_empty(reading)
-    checks.fill_defaults(reading, file)
-    checks.check_server(reading)
-    checks.check_swarm(reading, behaviours, profiles)
-    checks.check_limits(reading)
-    scenario = _validated(reading)
-    if scenario is None or reading.problems:
-        raise ScenarioProblems(reading.problems)
+    """Read a text; `file` is what places are called after, and what it extends lies beside it.
+
+    `behaviours` gives the parameters of each by name. `launchers` and `listeners` None leave open which there are,
+    `variables` None the texts that ask for one.
+    """
+    opened = layers.open_text(text, file, overrides, variables)
+    return judged(opened, file, Known(behaviours, profiles, launchers, listeners))
+
+
+def judged(opened: Reading, file: str, known: Known) -> Scenario:
+    """Return what is to be run of a reading that was opened; raises ScenarioProblems with all that is wrong in it."""
+    is_varied = not opened.data.keys().isdisjoint(variation.VARIES)
+    untouched = opened.copy() if is_varied else opened
+    scenario = judge(opened, file, known)
+    if is_varied:
+        variation.check(untouched, opened, lambda reading: judge(reading, file, known))
+    if scenario is None or opened.problems:
+        raise ScenarioProblems(opened.problems)
     return scenario
-
-
-def _validated(reading: Reading) -> Scenario | None:
-    try:
-        return Scenario.model_validate(reading.data)
-    except ValidationError as error:
-        wording.report(error, reading)
-        return None
 
 
 def dump(scenario: Scenario) -> str:
     """Return YAML with every default written out, which `parse` reads back to an equal scenario."""
-    plain = scenario.model_dump(by_alias=True, exclude_none=True)
+    plain = environment.escaped(scenario.model_dump(by_alias=True, exclude_none=True))
     return yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, width=120)
 
 
 def default_text() -> str:
     """Return the scenario of a run that names none: four opencode agents on the embedded tiny model, 90 s."""
     return _DEFAULT
-
-
-def shipped() -> dict[str, Path]:
-    """Return the scenarios that come with the package, by name."""
-    folder = Path(str(resources.files("locust_agents.scenarios")))
-    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
-
-
-def find(name_or_path: str) -> Path:
-    """Return the file that is meant: a path if there is one, else a shipped name; raises ScenarioError for neither."""
-    path, names = Path(name_or_path), shipped()
-    if path.is_file():
-        return path
-    if name_or_path in names:
-        return names[name_or_path]
-    if path.is_dir():
-        raise ScenarioError(f"{name_or_path}: is a folder; name a scenario file in it")
-    tail = suggest.instead(path.stem, names, "the shipped ones are")
-    raise ScenarioError(f"{name_or_path}: no such file, and no scenario of this name ships; {tail}")

@@ -1,136 +1,76 @@
 """What a scenario is once it is read: frozen values, times in seconds, every default filled in."""
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, model_validator
+from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from locust_agents.cluster import byte_sizes
 from locust_agents.limits import Limit
 from locust_agents.scenarios import units
+from locust_agents.scenarios.course import Arrival, Canary, Drain, Stage, WarmUp
 from locust_agents.scenarios.places import KeyPath
+from locust_agents.scenarios.questions import Capacity, Sweep
+from locust_agents.scenarios.section import (
+    Count,
+    Factor,
+    FactorAboveZero,
+    OneOrMore,
+    Plain,
+    Seconds,
+    SecondsAboveZero,
+    Section,
+    Share,
+    Switch,
+    Text,
+    written,
+)
+from locust_agents.scenarios.server_section import Attach as Attach
+from locust_agents.scenarios.server_section import Launch as Launch
+from locust_agents.scenarios.server_section import Server as Server
 
-Scalar = str | int | float | bool | None
-"""A value that fits on a command line or in a behaviour's parameter."""
-
-
-def _above_zero(value: float) -> float:
-    if value <= 0:
-        raise ValueError("must be more than 0")
-    return value
-
-
-def _one_or_more(value: int) -> int:
-    if value < 1:
-        raise ValueError(f"must be 1 or more, got {value}")
-    return value
-
-
-def _scalar(value: object) -> object:
-    if isinstance(value, dict | list):
-        raise units.wrong("text, a number, true or false", value)
-    return value
-
-
-def _port(value: int) -> int:
-    if not 1 <= value <= 65535:
-        raise ValueError(f"a port is 1 to 65535, got {value}")
-    return value
+Limits = Annotated[
+    tuple[Limit, ...],
+    PlainSerializer(lambda limits: {limit.key: limit.text for limit in limits}),
+    written("limits"),
+]
+Size = Annotated[int, BeforeValidator(byte_sizes.size), PlainSerializer(lambda size: f"{size}B"), written("size")]
 
 
-def _url(value: str) -> str:
-    """Accept http://mac1:8080, https://…/v1 and plain mac1:8080; the text stays as it was written."""
-    try:
-        parts = urlsplit(value if "://" in value else f"http://{value}")
-        good = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:  # a port that is no number, a broken IPv6 address
-        good = False
-    if not good or " " in value:
-        raise units.wrong("an address such as http://mac1:8080", value)
-    return value
+def _in_a_list(value: object) -> object:
+    """One path may stand without its brackets."""
+    if isinstance(value, dict | bool | int | float):
+        raise units.wrong("a list of paths", value)
+    return [value] if isinstance(value, str) else value
 
 
-def _option_names(options: Mapping[str, Scalar]) -> Mapping[str, Scalar]:
-    for name, instead in (("model", "server.launch.model"), ("port", "server.port")):
-        if name in options:
-            raise ValueError(f"'{name}' belongs in {instead}")
-    for name in options:
-        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
-            raise ValueError(f"'{name}' is no option; write it as in --help without the leading dashes")
-    return options
+def _by_name(value: object) -> object:
+    """Names alone, in a list or one by itself, are taken without parameters."""
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, list | tuple):
+        return value
+    for name in names:
+        if not isinstance(name, str):
+            raise units.wrong("the names of listeners", name)
+    return {name: {} for name in names}
 
 
-_AsDuration = PlainSerializer(units.duration_text)
-Text = Annotated[str, BeforeValidator(units.text)]
-Count = Annotated[int, BeforeValidator(units.count)]
-OneOrMore = Annotated[int, BeforeValidator(units.count), AfterValidator(_one_or_more)]
-Factor = Annotated[float, BeforeValidator(units.factor)]
-FactorAboveZero = Annotated[float, BeforeValidator(units.factor), AfterValidator(_above_zero)]
-Seconds = Annotated[float, BeforeValidator(units.duration), _AsDuration]
-SecondsAboveZero = Annotated[float, BeforeValidator(units.duration), AfterValidator(_above_zero), _AsDuration]
-Plain = Annotated[Scalar, BeforeValidator(_scalar)]
-Limits = Annotated[tuple[Limit, ...], PlainSerializer(lambda limits: {limit.key: limit.text for limit in limits})]
+class Probe(Section):
+    """mlx_lm's own benchmark on the ranks, before their server takes the memory; a kind alone has these defaults.
 
-
-class Section(BaseModel):
-    """A mapping of the file: its keys are the aliases, or names, of the fields, and no others."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Launch(Section):
-    """A server that the run starts: `model` is tiny, tiny-long, tiny-hybrid, a folder or a name on the hub.
-
-    Without a hostfile all `ranks` (2) are on this machine; with one, each of its hosts is a rank. `backend` None is
-    the hostfile's own, else ring.
+    So many prompts at once of random tokens, and so many trials after a warm-up.
     """
 
-    model: Text = "tiny"
-    ranks: OneOrMore | None = None
-    backend: Literal["ring", "jaccl", "jaccl-ring", "mpi"] | None = None
-    hostfile: Text | None = None
-    python: Text | None = None
-    cwd: Text | None = None
-    env: Mapping[str, Text] = {}
-    pipeline: Annotated[bool, BeforeValidator(units.switch)] = False
-    starting_port: Annotated[int, BeforeValidator(units.count), AfterValidator(_port)] | None = None
-
-
-class Attach(Section):
-    """A server that is already there and is never stopped; `url` is as the user wrote it.
-
-    `model` is what it has loaded, needed where it is not mlx_lm.server. `api_key` and `headers` may hold `${NAME}`,
-    which is read from the environment as the run begins, so that no secret gets into a run's folder. `log` is rank 0's.
-    """
-
-    url: Annotated[str, BeforeValidator(units.text), AfterValidator(_url)]
-    model: Text | None = None
-    hostfile: Text | None = None
-    log: Text | None = None
-    api_key: Text | None = None
-    headers: Mapping[str, Text] = {}
+    kind: Literal["mlx_lm_benchmark"] = "mlx_lm_benchmark"
+    prompt_tokens: OneOrMore = 8192
+    generation_tokens: OneOrMore = 128
+    batch: OneOrMore = 1
+    trials: OneOrMore = 3
 
     @model_validator(mode="before")
     @classmethod
     def _from_text(cls, value: object) -> object:
-        return {"url": value} if isinstance(value, str) else value
-
-
-class Server(Section):
-    """Exactly one of `launch` and `attach` is set; `options` are mlx_lm.server's own, without the dashes.
-
-    A server on which nothing moves for `silence_s` while turns are open is asked for a sign of life.
-    """
-
-    launch: Launch | None = None
-    attach: Attach | None = None
-    options: Annotated[Mapping[str, Plain], AfterValidator(_option_names)] = {}
-    port: Annotated[int, BeforeValidator(units.count), AfterValidator(_port)] | None = None
-    ready_s: SecondsAboveZero = Field(default=900.0, alias="ready")
-    silence_s: SecondsAboveZero = Field(default=120.0, alias="silence")
-    on_failure: Literal["stop", "restart"] = "stop"
+        return {"kind": value} if isinstance(value, str) else value
 
 
 class Gaps(Section):
@@ -140,14 +80,34 @@ class Gaps(Section):
     cap_s: Seconds | None = Field(default=None, alias="cap")
 
 
+class Prefix(Section):
+    """How a client breaks the start of its prompt on purpose: in this share of its turns."""
+
+    kind: Literal["none", "head_hash", "date_tail", "tools_change", "moving_reminder", "file_refresh"] = Field(
+        alias="break"
+    )
+    probability: Share = 1.0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, value: object) -> object:
+        return {"break": value} if isinstance(value, str) else value
+
+
 class Entry(Section):
-    """One line of the swarm: `agents` slots of one behaviour, the first of which starts at `after_s`."""
+    """One line of the swarm: `agents` slots of one behaviour, the first of which starts at `after_s`.
+
+    `arrival`, `cap_prompt` and `prefix` None are the scenario's.
+    """
 
     behaviour: Text
     profile: Text = "opencode"
     agents: OneOrMore = 1
     parameters: Mapping[str, Plain] = Field(default={}, alias="with")
     after_s: Seconds = Field(default=0.0, alias="after")
+    arrival: Arrival | None = None
+    cap_prompt: OneOrMore | None = None
+    prefix: Prefix | None = None
 
 
 class Start(Section):
@@ -159,9 +119,7 @@ class Start(Section):
 class GuardKeys(Section):
     """What ends the sending before a host comes to harm: growth of its swap (1 GB = 10^9 bytes), memory pressure."""
 
-    swap_growth: Annotated[int, BeforeValidator(byte_sizes.size), PlainSerializer(lambda size: f"{size}B")] | None = (
-        None
-    )
+    swap_growth: Size | None = None
     pressure: Literal["warn", "critical"] | None = None
 
 
@@ -176,25 +134,58 @@ class Timeouts(Section):
 
 
 class Scenario(Section):
-    """One run, wholly described; whichever of `duration_s`, `turns` (all agents) and `sessions` (each) comes first."""
+    """One run, wholly described; whichever of `duration_s`, `turns` (all agents) and `sessions` (each) comes first.
+
+    With `stages` these three are None, and an entry's `agents` is the most that a stage has of it; `on_retire` is what
+    then becomes of the turn of an agent that must go. `context` shrinks each profile's window to so many tokens, and
+    all of its sizes with it. No prompt of more than `cap_prompt` (unscaled) tokens is sent. `thinking` None leaves the
+    model's own way. `curve` off times no prompts before the load. `plugins` are paths of Python files, `listeners` the
+    names of those that get every record. `identity` sends one prompt alone and once more in the crowd.
+    """
 
     name: Text
+    plugins: Annotated[tuple[Text, ...], BeforeValidator(_in_a_list), written("texts")] = ()
+    listeners: Annotated[Mapping[str, Mapping[str, Plain]], BeforeValidator(_by_name), written("listeners")] = {}
     server: Server
     duration_s: SecondsAboveZero | None = Field(default=None, alias="duration")
     turns: OneOrMore | None = None
     sessions: OneOrMore | None = None
+    stages: tuple[Stage, ...] | None = None
+    on_retire: Literal["finish", "cut"] | None = None
+    warm_up: WarmUp | None = None
     seed: Count = 1
     scale: FactorAboveZero = 1.0
+    context: OneOrMore | None = None
     gaps: Gaps = Gaps()
     replies: Literal["live", "scripted"] = "live"
     outputs: Literal["live", "drawn"] = "live"
     cache: Literal["cold", "warm"] = "cold"
+    curve: Switch = True
+    thinking: Switch | None = None
+    prefix: Prefix | None = None
+    cap_prompt: OneOrMore | None = None
     swarm: Mapping[str, Entry]
     start: Start = Start()
-    drain_s: Seconds = Field(default=30.0, alias="drain")
+    arrival: Arrival | None = None
+    drain_s: Drain = Field(default=30.0, alias="drain")
     limits: Limits = ()
+    stop_on_breach: Switch = False
+    canary: Canary | None = None
+    identity: Switch = False
     timeouts: Timeouts = Timeouts()
     guard: GuardKeys = GuardKeys()
+    probe: Probe | None = None
+    sweep: Sweep | None = None
+    capacity: Capacity | None = None
+
+    @property
+    def load_s(self) -> float | None:
+        """Seconds after which no turn starts, of all stages together; None where only turns or sessions end the run."""
+        return self.duration_s if self.stages is None else sum(stage.for_s for stage in self.stages)
+
+    def arrival_of(self, entry: str) -> Arrival | None:
+        """How the entry's sessions start; None in a closed loop, where an agent's next follows its last."""
+        return self.swarm[entry].arrival or self.arrival
 
 
 _SECTIONS: Mapping[KeyPath, type[Section]] = {
@@ -202,15 +193,38 @@ _SECTIONS: Mapping[KeyPath, type[Section]] = {
     ("server",): Server,
     ("server", "launch"): Launch,
     ("server", "attach"): Attach,
+    ("stages", "*"): Stage,
+    ("warm_up",): WarmUp,
     ("gaps",): Gaps,
     ("swarm", "*"): Entry,
+    ("swarm", "*", "arrival"): Arrival,
+    ("swarm", "*", "prefix"): Prefix,
+    ("prefix",): Prefix,
     ("start",): Start,
+    ("arrival",): Arrival,
+    ("canary",): Canary,
     ("timeouts",): Timeouts,
     ("guard",): GuardKeys,
+    ("probe",): Probe,
+    ("sweep",): Sweep,
+    ("capacity",): Capacity,
 }
+
+EXTENDS = "extends"
+"""A key of the file that no scenario has: the file that it names is read first, and this one laid over it."""
 
 
 def keys_at(path: KeyPath) -> list[str]:
-    """Return the keys that the mapping at `path` may have, in the order of the documentation."""
-    section = _SECTIONS[("swarm", "*") if path[:1] == ("swarm",) else path]
-    return [field.alias or name for name, field in section.model_fields.items()]
+    """Return the keys that the mapping at `path` may have, in the order of the documentation.
+
+    Raises KeyError where the user names the keys himself, as in server.options.
+    """
+    section = _SECTIONS[_any_of(path)]
+    keys = [field.alias or name for name, field in section.model_fields.items()]
+    return [*keys[:1], EXTENDS, *keys[1:]] if path == () else keys
+
+
+def _any_of(path: KeyPath) -> KeyPath:
+    """The path with a star for what the user names or numbers."""
+    is_swarm = path[:1] == ("swarm",)
+    return tuple("*" if part.startswith("[") or (is_swarm and n == 1) else part for n, part in enumerate(path))

@@ -11,13 +11,14 @@ from locust_agents.scenarios.places import Reading
 from locust_agents.scenarios.units import shown
 
 _AT_KEY = ("missing", "extra_forbidden")
+_NOT_A_LIST = ("tuple_type", "list_type")
 _NOT_A_MAPPING = ("model_type", "model_attributes_type", "mapping_type", "dict_type")
 
 
 def report(error: ValidationError, reading: Reading) -> None:
     """Add each error as a problem, unless its value is known to be wrong already."""
     for details in error.errors():
-        path = tuple(str(part) for part in details["loc"])
+        path = tuple(f"[{part}]" if isinstance(part, int) else part for part in details["loc"])
         if not reading.is_reported(path):
             reading.report(path, _text(details, path), at_value=details["type"] not in _AT_KEY)
 
@@ -32,6 +33,8 @@ def _text(details: ErrorDetails, path: tuple[str, ...]) -> str:
         return f"unknown key; {suggest.instead(path[-1], keys_at(path[:-1]), 'the keys here are')}"
     if kind == "literal_error":
         return _not_a_choice(details["ctx"]["expected"], value)
+    if kind in _NOT_A_LIST:
+        return f"expected a list, got {shown(value)}"
     return f"expected a mapping, got {shown(value)}" if kind in _NOT_A_MAPPING else details["msg"]
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from locust_agents.errors import ScenarioError
+from locust_agents.limits import METRICS
 from locust_agents.scenarios import loader
 
 
@@ -26,8 +27,9 @@ def mistakes(text: str, *overrides: str) -> list[str]:
 
 NO_SCENARIO = "s.yaml:1:1: the file holds no scenario; see the shipped quickstart.yaml"
 KEYS = (
-    "name, server, duration, turns, sessions, seed, scale, gaps, replies, outputs, cache, swarm, start, drain, limits, "
-    "timeouts, guard"
+    "name, extends, plugins, listeners, server, duration, turns, sessions, stages, on_retire, warm_up, seed, scale, "
+    "context, gaps, replies, outputs, cache, curve, thinking, prefix, cap_prompt, swarm, start, arrival, drain, "
+    "limits, stop_on_breach, canary, identity, timeouts, guard, probe, sweep, capacity"
 )
 TABLE: list[tuple[str, str, list[str]]] = [
     ("an empty file", "", [NO_SCENARIO]),
@@ -204,6 +206,46 @@ TABLE: list[tuple[str, str, list[str]]] = [
         ["s.yaml:2:29: server.options: only a server that the run launches takes it; remove it or attach"],
     ),
     (
+        "attach and a launcher",
+        SWARM + "server: {attach: mac1:8080, launcher: vllm}",
+        ["s.yaml:2:29: server.launcher: excludes attach; keep one of the two"],
+    ),
+    (
+        "a launcher that has a key of its own",
+        SWARM + "server: {launcher: mlx_launch}",
+        ["s.yaml:2:20: server.launcher: 'mlx_launch' is built in, and has a key of its own: launch: …"],
+    ),
+    (
+        "parameters for no launcher",
+        SWARM + "server: {launch: {ranks: 1}, with: {x: 1}}",
+        ["s.yaml:2:30: server.with: holds a launcher's parameters; name it: launcher: …"],
+    ),
+    (
+        "a launcher's parameter that is a list",
+        SWARM + "server: {launcher: vllm, with: {x: [1]}}",
+        ["s.yaml:2:36: server.with.x: expected text, a number, true or false, got a list"],
+    ),
+    (
+        "a benchmark of a server that runs already",
+        SWARM + "server: {attach: mac1:8080}\nprobe: mlx_lm_benchmark",
+        [
+            "s.yaml:3:1: probe: measures the ranks before the run starts a server on them; remove it, or launch with "
+            "server.launch"
+        ],
+    ),
+    (
+        "another benchmark",
+        SWARM + "probe: mlx_benchmark",
+        ["s.yaml:2:8: probe.kind: expected 'mlx_lm_benchmark', got 'mlx_benchmark'; did you mean 'mlx_lm_benchmark'?"],
+    ),
+    (
+        "a key of the benchmark",
+        SWARM + "probe: {promt_tokens: 512}",
+        ["s.yaml:2:9: probe.promt_tokens: unknown key; did you mean 'prompt_tokens'?"],
+    ),
+    ("no trials", SWARM + "probe: {trials: 0}", ["s.yaml:2:17: probe.trials: must be 1 or more, got 0"]),
+    ("a benchmark by a switch", SWARM + "probe: true", ["s.yaml:2:8: probe: expected a mapping, got true"]),
+    (
         "an address that is none",
         SWARM + "server: {attach: 'ftp://mac1'}",
         ["s.yaml:2:18: server.attach.url: expected an address such as http://mac1:8080, got 'ftp://mac1'"],
@@ -239,8 +281,8 @@ TABLE: list[tuple[str, str, list[str]]] = [
         "a limit of an entry that is not there",
         SWARM + "limits: {b.failures: 1%}",
         [
-            "s.yaml:2:10: limits.b.failures: 'b' is no metric; write [entry.][kind.]metric.stat with one of ttft, "
-            "first_answer, queue, connect, itl, stall, turn, prefill, decode, reuse, failures"
+            "s.yaml:2:10: limits.b.failures: 'b' is no metric; write [entry.][kind.]metric.stat with one of "
+            + ", ".join(METRICS)
         ],
     ),
 ]
