@@ -1,26 +1,37 @@
-"""The server behind a run: launched from the scenario, or attached to, and the one way to stop it."""
+"""The server behind a run: the launcher that the scenario picks starts it, and it alone stops it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
-from locust_agents.cluster import attach, launching, supervisor
+from locust_agents.cluster.benchmark_output import Result
 from locust_agents.cluster.crew import ProcessRecord
-from locust_agents.scenarios.model import Scenario
+from locust_agents.cluster.memory_sample import Host
+from locust_agents.errors import LocustAgentsError, PluginError
+from locust_agents.plugins import registry
+from locust_agents.plugins.api import Running
+from locust_agents.scenarios.model import Scenario, Server
 
 Say = Callable[[str], None]
 Note = Callable[[str, Mapping[str, Any]], None]
 
 
+@runtime_checkable
 class Backend(Protocol):
     """What a run needs of its server, ours or not."""
 
     url: str
     epoch: int
     culprit: int | None
+    ranks: int | None
+    benchmark: Result | None
+    model: str | None
 
     def failure(self) -> str | None:
         """What ended it, None while it lives."""
+
+    def hosts(self) -> list[Host]:
+        """Where its ranks run, as far as that is known."""
 
     def logs(self) -> Mapping[int, Path]:
         """The logs that can be read here, by rank."""
@@ -39,13 +50,72 @@ class Backend(Protocol):
 
 
 def start(scenario: Scenario, folder: Path, say: Say, note: Note, epoch: int = 1) -> Backend:
-    """Launches or attaches; raises ClusterError, or ScenarioError for an address that is none."""
-    server = scenario.server
-    if server.attach is not None:
-        log = None if server.attach.log is None else Path(server.attach.log).expanduser()
-        return attach.attach(server.attach.url, say, note, log=log)
-    assert server.launch is not None
-    made = launching.launchable(scenario, server.launch, say)
-    for warning in made.warnings:
-        say(warning)
-    return supervisor.start(made.spec, made.model, folder, say, note, epoch)
+    """Launches or attaches; raises ClusterError, PluginError or ScenarioError."""
+    launcher = registry.launcher(launcher_of(scenario.server))
+    try:
+        running = launcher.start(scenario, folder, say, note, epoch)
+        return running if isinstance(running, Backend) else Foreign(running, launcher.name)
+    except (LocustAgentsError, OSError):
+        raise
+    except Exception as error:
+        raise PluginError(f"launcher {launcher.name}: {_told(error)}") from error
+
+
+def launcher_of(server: Server) -> str:
+    """The name of the launcher that leads to this server."""
+    if server.launcher is not None:
+        return server.launcher
+    return "attach" if server.attach is not None else "mlx_launch"
+
+
+class Foreign:
+    """A plugin's server, of which no more is known than `api.Running` tells; a fault in it is told as such."""
+
+    def __init__(self, running: Running, launcher: str) -> None:
+        self.url = running.url.rstrip("/")
+        self.epoch = running.epoch
+        self.model = running.model
+        self.culprit: int | None = None
+        self.ranks: int | None = None
+        self.benchmark: Result | None = None
+        self._running = running
+        self._launcher = launcher
+
+    def failure(self) -> str | None:
+        """Its own words; a launcher that cannot tell any more has lost its server."""
+        try:
+            return self._running.failure()
+        except Exception as error:  # noqa: BLE001 (whatever a plugin raises here, the run must end and say so)
+            return f"launcher {self._launcher} cannot tell whether its server lives: {_told(error)}"
+
+    def hosts(self) -> list[Host]:
+        """Not known."""
+        return []
+
+    def logs(self) -> dict[int, Path]:
+        """Not known."""
+        return {}
+
+    def processes(self) -> list[ProcessRecord]:
+        """They are its launcher's."""
+        return []
+
+    def runs(self) -> dict[str, Callable[[str], str]]:
+        """Not known."""
+        return {}
+
+    def log_tail(self, rank: int | None) -> tuple[str, ...]:
+        """Not known."""
+        del rank
+        return ()
+
+    def stop(self) -> list[str]:
+        """Its own words."""
+        try:
+            return list(self._running.stop())
+        except Exception as error:  # noqa: BLE001 (what else the run has to end and to write must not suffer)
+            return [f"launcher {self._launcher} may have left its server running: {_told(error)}"]
+
+
+def _told(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())

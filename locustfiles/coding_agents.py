@@ -5,7 +5,7 @@ from locust import events
 
 from locust_agents.locustfiles.classes import classes_of
 from locust_agents.locustfiles.install import install
-from locust_agents.locustfiles.scenario_option import is_worker, requested
+from locust_agents.locustfiles.scenario_option import is_worker, load_plugins, requested
 from locust_agents.locustfiles.shape import AgentShape
 from locust_agents.locustfiles.user import CodingAgent
 
@@ -14,6 +14,7 @@ __all__ = ["AgentShape"]
 if is_worker():
     # A worker needs some class to be let in; the true ones come with the master's plan.
     Placeholder = type("Placeholder", (CodingAgent,), {"abstract": False, "behaviour": "fix_failing_test"})
+    load_plugins()
     install(events)
 else:
     _scenario = requested()

@@ -8,10 +8,10 @@ from locust_agents.summary_page import Told
 
 def text(state: RunState) -> str | None:
     """The table and the lines around it; None where no turn was taken."""
-    if state.summary is None or state.running is None or not state.summary.turns:
+    if state.summary is None or state.running is None or state.summary.window is None:
         return None
     peaks = None if state.lookout is None else state.lookout.peaks()
-    return run_text.text(state.running, state.summary, state.gaps, peaks, state.benchmark)
+    return run_text.text(state.running, state.summary, state.gaps, peaks, state.benchmark, state.missing)
 
 
 def page(state: RunState, exit_status: int) -> str:

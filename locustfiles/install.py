@@ -9,7 +9,7 @@ from locust.env import Environment
 from locust.event import Events
 from locust.runners import MasterRunner, WorkerRunner
 
-from locust_agents.locustfiles import conductor, relay, report, scenario_option
+from locust_agents.locustfiles import conductor, relay, report, scenario_option, seating
 from locust_agents.locustfiles.conductor import Conductor
 from locust_agents.locustfiles.events import ensure_hooks
 from locust_agents.locustfiles.worker import Worker
@@ -36,6 +36,9 @@ def join(environment: Environment, scenario: Scenario | None) -> Conductor | Wor
         if isinstance(runner, MasterRunner):
             part.receiver = relay.Receiver(runner, part.take_line)
             runner.register_message(relay.RECORDS, part.receiver.on_message)
+            part.usher = seating.Usher(runner, part.elapsed_s)
+            runner.register_message(seating.ASK, part.usher.on_message)
+        environment.events.test_stopping.add_listener(lambda **_: part.load_ends())
     environment.events.test_start.add_listener(lambda **_: part.begin())
     environment.events.test_stop.add_listener(lambda **_: part.end())
     environment.events.quit.add_listener(lambda **_: part.quit())
@@ -58,6 +61,13 @@ def _add_options(parser: LocustArgumentParser, **_: Any) -> None:
         default="quickstart",
         include_in_web_ui=False,
         help="A scenario file, or the name of one that ships",
+    )
+    parser.add_argument(
+        "--plugin",
+        action="append",
+        default=[],
+        include_in_web_ui=False,
+        help="A Python file with plugins; may be given again, and LOCUST_AGENTS_PLUGINS holds several",
     )
     parser.add_argument(
         "--shared-ok",

@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
 
-from locust_agents.cluster import watch_turns
+from locust_agents.cluster import health, watch_turns
 from locust_agents.cluster.guard import Guard
-from locust_agents.cluster.memory_sample import Host
+from locust_agents.cluster.heartbeat import Heartbeat
 from locust_agents.cluster.peaks import Peaks
-from locust_agents.cluster.vitals import Vitals, hosts_of
+from locust_agents.cluster.vitals import Vitals
 from locust_agents.cluster.watch_look import OpenLook, Rules
 from locust_agents.cluster.watcher import Watched, Watcher
 from locust_agents.errors import ClusterError, PluginError
@@ -37,8 +37,9 @@ class Lookout:
         self._look_at = look_at
         self._trouble_since: float | None = None
         guard = Guard(scenario.guard.swap_growth, scenario.guard.pressure)
-        self._vitals = Vitals(self._hosts, server.logs(), guard, note)
+        self._vitals = Vitals(lambda: self._server.hosts(), server.logs(), guard, note)
         self._watcher = self._watch(server)
+        self._heartbeat = self._listen_to(server)
 
     def look(self) -> ClusterError | None:
         """What must end the run, or this start of the server; None while all is well."""
@@ -46,9 +47,9 @@ class Lookout:
             return ClusterError(failure, self._server.log_tail(self._server.culprit))
         if (verdict := self._watcher.look()) is not None:  # it has waited long enough: no better reason will come
             return ClusterError(verdict, self._server.log_tail(0))
-        if (what := self._listen()) is None:
+        if (what := self._listen() or self._heartbeat.look()) is None:
             return None
-        # Rank 0 may only say that it lost a peer: who that was, and how it ended, is known a moment later.
+        # Rank 0 may only say that it lost a peer, or /health that it is dead: who did that is known a moment later.
         self._trouble_since = self._trouble_since or perf_counter()
         if perf_counter() - self._trouble_since < _BETTER_REASON_S:
             return None
@@ -64,6 +65,7 @@ class Lookout:
         self._server = server
         self._trouble_since = None
         self._watcher = self._watch(server)
+        self._heartbeat = self._listen_to(server)
         self._vitals.restarted()
 
     def peaks(self) -> Peaks:
@@ -74,9 +76,6 @@ class Lookout:
         """The run is over."""
         self._watcher.close()
         self._vitals.close()
-
-    def _hosts(self) -> list[Host]:
-        return hosts_of(self._server.processes(), self._server.runs())
 
     def _listen(self) -> str | None:
         finding = self._vitals.tick()
@@ -90,12 +89,16 @@ class Lookout:
         kv_bits = keys.options.get("kv-bits")
         rules = Rules(
             silence_s=keys.silence_s,
-            ranks=None if keys.launch is None else keys.launch.ranks or 2,
+            ranks=server.ranks,
             unbatched=None if kv_bits is None else f"--kv-bits {kv_bits}",
         )
         log: Path | None = server.logs().get(0)
         watched = Watched(server.url, self._plan.model, log, self._plan.headers, rules)
         return Watcher(watched, self._look_at, self._note)
+
+    def _listen_to(self, server: Backend) -> Heartbeat:
+        headers = self._plan.headers
+        return Heartbeat(server.url, lambda seconds: health.sign(server.url, seconds, headers), self._note)
 
 
 def _unusual(record: TurnRecord, model: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from locust_agents import figures, metrics, table
+from locust_agents import figures, metrics, stages, table
 from locust_agents.locustfiles.conductor import Conductor
 from locust_agents.locustfiles.swarm import OpenTurn, Swarm
 
@@ -52,12 +52,26 @@ def describe(conductor: Conductor, swarm: Swarm) -> str:
     failed = sum(record.is_failure for record in records)
     parts = [
         f"{swarm.elapsed_s():.0f} s" + (" draining" if swarm.is_draining else ""),
-        f"{swarm.agents} agents, {len(swarm.open)} turns open",
+        _agents(conductor, swarm),
         f"{len(records)} done" + (f", {failed} failed" if failed else ""),
         f"worst TTFT {table.seconds(worst)}",
         *(f"{turn.agent} prefill {_done(turn)}" for turn in swarm.open.values() if _is_in_prefill(turn)),
     ]
     return " · ".join(parts)
+
+
+def _agents(conductor: Conductor, swarm: Swarm) -> str:
+    """Of a run with stages, those that the plan has now; who must go is leaving until its turn is over."""
+    now_s, plan = swarm.elapsed_s(), swarm.stages
+    entries = conductor.running.swarm if conductor.running is not None else {}
+    agents = len(swarm.slots) if plan is None else sum(plan.wanted(entry, now_s) for entry in entries)
+    leaving = stages.leaving(plan, [turn.agent for turn in swarm.open.values()], now_s)
+    return (
+        f"{agents} agents"
+        + (f" (missing {conductor.missing[0]} of {conductor.missing[1]})" if conductor.missing is not None else "")
+        + (f", {leaving} leaving" if leaving else "")
+        + f", {len(swarm.open)} turns open"
+    )
 
 
 def _is_in_prefill(turn: OpenTurn) -> bool:

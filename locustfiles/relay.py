@@ -32,8 +32,10 @@ class Sender:
         run: str,
         is_idle: Callable[[], bool],
         looks: Callable[[], Sequence[OpenLook]] = tuple,
+        slots: Callable[[], int] = int,
     ) -> None:
         self._looks = looks
+        self._slots = slots
         self._runner = runner
         self._run = run
         self._is_idle = is_idle
@@ -57,6 +59,7 @@ class Sender:
         lines = self._lines[:_MOST_LINES]
         idle = self._is_idle() and len(lines) == len(self._lines)
         said = {"run": self._run, "first": self._first, "lines": lines, "idle": idle, "faults": self.faults}
+        said["slots"] = self._slots()
         said["open"] = watch_turns.to_plain(self._looks(), perf_counter())
         self._runner.send_message(RECORDS, said)
 
@@ -78,6 +81,7 @@ class Receiver:
         self._take = take
         self._next: dict[str, int] = {}
         self.idle: dict[str, bool] = {}
+        self._slots: dict[str, int] = {}
         self.faults: dict[str, list[str]] = {}
         self._open: dict[str, tuple[OpenLook, ...]] = {}
         self.run = ""
@@ -85,6 +89,7 @@ class Receiver:
     def start(self, run: str) -> None:
         """A new run: lines of an older one are acknowledged and dropped."""
         self.run, self._next, self.idle, self.faults = run, {}, {}, {}
+        self._slots, self._open = {}, {}
 
     def on_message(self, environment: Environment, msg: Any, **_: Any) -> None:
         """Takes a worker's message and acknowledges it."""
@@ -96,6 +101,7 @@ class Receiver:
                 self._take(line)
             self._next[worker] = max(have, first + len(lines))
             self.idle[worker] = msg.data["idle"]
+            self._slots[worker] = msg.data["slots"]
             self.faults[worker] = msg.data["faults"]
             self._open[worker] = watch_turns.from_plain(msg.data["open"], perf_counter())
         self._runner.send_message(RECEIVED, {"run": msg.data["run"], "upto": first + len(lines)}, client_id=worker)
@@ -103,6 +109,10 @@ class Receiver:
     def looks(self) -> list[OpenLook]:
         """The open turns of all workers, as they were half a second ago at most."""
         return [look for looks in self._open.values() for look in looks]
+
+    def slots(self) -> int:
+        """The slots of the workers that are connected, as they said together with whether they are idle."""
+        return sum(self._slots.get(worker, 0) for worker in self._runner.clients)
 
     def all_idle(self) -> bool:
         """Every worker that is connected has said that it has nothing more to do."""

@@ -1,26 +1,50 @@
 """What a finished run prints: the table or its JSON, then whatever a person must act on."""
 
+import contextlib
 import json
 import sys
+from contextlib import AbstractContextManager
+from pathlib import Path
 
-from locust_agents import cli, headline, table
-from locust_agents.cluster import peaks, restart
+from locust_agents import cli, junit
+from locust_agents.errors import LocustAgentsError
+from locust_agents.locustfiles import end_text
 from locust_agents.locustfiles.conductor import Conductor
 
 
-def show(conductor: Conductor, as_json: bool = False) -> None:
-    """The figures to stdout, complaints to stderr. Says nothing of a run that never began."""
-    summary, scenario, status = conductor.summary, conductor.running, conductor.exit_status()
+def stdout_kept(as_json: bool) -> AbstractContextManager[object]:
+    """While it lasts, what anybody prints goes to stderr: stdout is for one JSON document alone."""
+    return contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext()
+
+
+def demand_place(junit_file: Path | None) -> None:
+    """Raises ScenarioError where the file could not be written at the run's end."""
+    if junit_file is not None:
+        junit.demand_place(junit_file)
+
+
+def refuse(error: LocustAgentsError, as_json: bool, junit_file: Path | None) -> None:
+    """The document and the file of a run that could not begin; the error itself is not told."""
     if as_json:
-        print(json.dumps(conductor.as_json()))
-    elif summary is not None and scenario is not None and summary.turns:
-        print(table.render(summary, headline.lines(scenario, summary)))
-        if (gaps := restart.words(conductor.gaps)) is not None:
-            print(gaps)
-        for line in () if conductor.lookout is None else peaks.lines(conductor.lookout.peaks()):
-            print(line)
-    if summary is not None and conductor.path is not None and not as_json:
-        print(f"all of it: {conductor.path}")
+        print(json.dumps({"exit_status": error.exit_status, "error": str(error), "folder": None}))
+    if junit_file is not None and junit.has_place(junit_file):
+        junit.write(junit_file, junit.render("a run", None, error.exit_status, [str(error)]))
+
+
+def show(conductor: Conductor, as_json: bool = False, junit_file: Path | None = None) -> None:
+    """The figures to stdout, complaints to stderr. Says nothing of a run that never began."""
+    if junit_file is not None:
+        junit.write(junit_file, end_text.as_junit(conductor, conductor.exit_status()))
+    if as_json:
+        folder = None if conductor.path is None else str(conductor.path.absolute())
+        print(json.dumps({**conductor.as_json(), "folder": folder}))
+    elif conductor.summary is not None and conductor.path is not None:
+        said = end_text.text(conductor)
+        print(*([] if said is None else [said]), f"all of it: {conductor.path}", sep="\n")
+    _complain(conductor, conductor.exit_status())
+
+
+def _complain(conductor: Conductor, status: int) -> None:
     if conductor.interrupted:
         print("interrupted: turns that were open are recorded as cut", file=sys.stderr)
     for fault in sorted(set(conductor.plugin_faults)):

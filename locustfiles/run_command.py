@@ -3,6 +3,7 @@
 import locust  # noqa: I001 (first: it patches the standard library)
 
 import argparse
+import functools
 import json
 import os
 import sys
@@ -12,9 +13,9 @@ from pathlib import Path
 
 import locust.main
 
+from locust_agents.errors import LocustAgentsError
 from locust_agents.locustfiles import headless, report, scenario_option
-from locust_agents.plugins import registry
-from locust_agents.scenarios import loader
+from locust_agents.scenarios import loader, with_plugins
 from locust_agents.scenarios.loader import Override, read_override
 from locust_agents.scenarios.model import Scenario
 
@@ -22,44 +23,67 @@ from locust_agents.scenarios.model import Scenario
 def main(argv: Sequence[str]) -> int:
     """Runs it, and returns the contract's exit status."""
     options = _parser().parse_args(argv)
-    scenario = _scenario(options)
-    if options.web:
-        return _web(scenario)
-    conductor = headless.run(scenario, None if options.out is None else Path(options.out), options.shared_ok)
-    report.show(conductor, options.json)
+    try:
+        return _run(options)
+    except LocustAgentsError as error:
+        report.refuse(error, options.json, options.junit)
+        raise
+
+
+def _run(options: argparse.Namespace) -> int:
+    report.demand_place(options.junit)
+    with report.stdout_kept(options.json):
+        scenario = _scenario(options)
+        if options.web:
+            return _web(scenario)
+        conductor = headless.run(scenario, None if options.out is None else Path(options.out), options.shared_ok)
+    report.show(conductor, options.json, options.junit)
     return conductor.exit_status()
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("locust-agents run", description="One run of a scenario, and its table.")
-    parser.add_argument("scenario", nargs="?", help="a file, or the name of a scenario that ships (quickstart)")
+    parser.add_argument("scenario", nargs="?", help="a file, - for stdin, or one that ships (quickstart)")
     parser.add_argument("--attach", metavar="URL", help="use a server that is already there, and never stop it")
     parser.add_argument("--web", action="store_true", help="in the Locust web UI instead of this terminal")
     parser.add_argument("--out", metavar="DIR", help="the run's folder (default: runs/<time>-<name>)")
     parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="set a key of the scenario")
     parser.add_argument("--agents", metavar="N", help="how many agents each entry has")
     parser.add_argument("--profile", metavar="P", help="the product that every entry imitates")
+    parser.add_argument("--plugin", metavar="FILE", action="append", default=[], help="a Python file with plugins")
+    parser.add_argument("--listener", metavar="NAME", action="append", default=[], help="gets each turn's record")
     parser.add_argument("--shared-ok", action="store_true", help="load an attached server although others use it")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON instead of the table")
+    parser.add_argument("--junit", metavar="FILE", type=Path, help="write JUnit XML, a test case for each limit")
     return parser
 
 
 def _scenario(options: argparse.Namespace) -> Scenario:
-    plain = _read(options.scenario, _overrides(options))
+    plain = _read(options, _overrides(options))
     for_all = [
         Override(f"swarm.{entry}.{key}", value, option=f"--{key}")
         for key, value in (("agents", options.agents), ("profile", options.profile))
         if value is not None
         for entry in plain.swarm
     ]
-    return _read(options.scenario, [*_overrides(options), *for_all]) if for_all else plain
+    if options.listener:
+        heard = {**plain.listeners, **{name: {} for name in options.listener}}
+        for_all.append(Override("listeners", json.dumps(heard), option="--listener"))
+    return _read(options, [*_overrides(options), *for_all]) if for_all else plain
 
 
-def _read(name: str | None, overrides: Sequence[Override]) -> Scenario:
-    known = registry.parameters(), registry.profiles()
-    if name is None:
-        return loader.parse(loader.default_text(), "the default scenario", *known, overrides)
-    return loader.load(loader.find(name), *known, overrides)
+def _read(options: argparse.Namespace, overrides: Sequence[Override]) -> Scenario:
+    if options.scenario is None:
+        return with_plugins.parse(loader.default_text(), "the default scenario", overrides, options.plugin)
+    if options.scenario == "-":
+        return with_plugins.parse(_stdin(), "stdin", overrides, options.plugin)
+    return with_plugins.load(loader.find(options.scenario), overrides, options.plugin)
+
+
+@functools.cache
+def _stdin() -> str:
+    """All of it, read once: the scenario is parsed again with what --agents and --profile say."""
+    return sys.stdin.buffer.read().decode("utf-8", "replace")
 
 
 def _overrides(options: argparse.Namespace) -> list[Override]:

@@ -1,14 +1,14 @@
-"""Reads `--scenario` before Locust parses its options, since the classes must exist by then."""
+"""Reads `--scenario` and `--plugin` before Locust parses its options, since the classes must exist by then."""
 
+import contextlib
 import os
 import sys
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from locust_agents.errors import LocustAgentsError
-from locust_agents.plugins import registry
-from locust_agents.scenarios import loader
+from locust_agents.scenarios import loader, with_plugins
 from locust_agents.scenarios.model import Scenario
 
 RESOLVED = "LOCUST_AGENTS_RESOLVED"
@@ -29,9 +29,28 @@ def requested(argv: Sequence[str] | None = None) -> Scenario:
     parser = ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--scenario", default=os.environ.get("LOCUST_AGENTS_SCENARIO", "quickstart"))
     known, _ = parser.parse_known_args(argv)
-    try:
+    with _told():
         path = Path(os.environ[RESOLVED]) if RESOLVED in os.environ else loader.find(known.scenario)
-        return loader.load(path, registry.parameters(), registry.profiles())
+        return with_plugins.load(path, plugins=_plugins(argv))
+
+
+def load_plugins(argv: Sequence[str] | None = None) -> None:
+    """What a worker was given of plugin files; its scenario comes with the master's plan."""
+    with _told():
+        with_plugins.add_files(_plugins(argv))
+
+
+def _plugins(argv: Sequence[str] | None) -> list[str]:
+    parser = ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--plugin", action="append", default=[])
+    known, _ = parser.parse_known_args(argv)
+    return list(known.plugin)
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
     except LocustAgentsError as error:
         sys.stderr.write(f"{error}\n")
         raise SystemExit(error.exit_status) from None

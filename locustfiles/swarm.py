@@ -2,31 +2,36 @@
 
 import dataclasses
 import gc
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from time import perf_counter
 
 import gevent
 from locust.env import Environment
 
-from locust_agents import plan as plans
-from locust_agents import preambles
+from locust_agents import arrival, preambles, stages
+from locust_agents.arrival import Clock
+from locust_agents.canary_asking import asking_of
 from locust_agents.cluster import watch_turns
 from locust_agents.cluster.watch_look import OpenLook
 from locust_agents.conversation import Preamble
 from locust_agents.expected import Prefixes
 from locust_agents.locustfiles.events import ensure_hooks
 from locust_agents.locustfiles.loop_lag import LoopLag
+from locust_agents.locustfiles.seating import Slots
 from locust_agents.locustfiles.transport import Exchange, Target, resolve
 from locust_agents.outcome import Outcome
 from locust_agents.plan import RunPlan
 from locust_agents.profile import Profile
 from locust_agents.records import TurnRecord
 from locust_agents.scenarios.model import Scenario
+from locust_agents.seats import Seat, Seats
 from locust_agents.sizing import Sizer
+from locust_agents.stages import Plan
 
 Sink = Callable[[TurnRecord], None]
+# The clock of a worker is set by the master's first answer, while others may wait on it already.
+_LOOK_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,15 @@ class OpenTurn:
 class Swarm:
     """One process's part of a run. Agents ask it before they start a turn and tell it when one has ended."""
 
-    def __init__(self, plan: RunPlan, scenario: Scenario, environment: Environment, sink: Sink, worker: int = 0):
+    def __init__(
+        self,
+        plan: RunPlan,
+        scenario: Scenario,
+        environment: Environment,
+        sink: Sink,
+        worker: int = 0,
+        ask: Callable[[], None] | None = None,
+    ) -> None:
         self.plan = plan
         self.scenario = scenario
         self.environment = environment
@@ -66,13 +79,19 @@ class Swarm:
         self.open: dict[int, OpenTurn] = {}
         self.is_draining = False
         self.is_held = False
+        self.asking = asking_of(plan, scenario)
         self._sink = sink
-        self._turns_left = plans.share(scenario.turns, plan.workers, worker)
-        self._agents: Counter[str] = Counter()
+        self.stages = Plan.of(scenario)
+        self.slots = Slots()
+        self.seats = Seats()
+        self.turns_started = 0
+        self._ask = ask or self._seat_all
+        self._turns_granted = scenario.turns if ask is None or scenario.turns is None else 0
+        self._more_turns = ask is not None and scenario.turns is not None
+        self._has_clock = ask is None
         self._under_way = 0
-        self._starting: Counter[float] = Counter()
-        self._slots = 0
-        self.finished_slots = 0
+        self._clocks: dict[str, Clock] = {}
+        self._retiring = None if self.stages is None or not self.stages.cuts else gevent.spawn(self._retire_in_time)
         self._preambles: dict[str, Preamble] = {}
         self.hooks = ensure_hooks(environment.events)
         # All that was imported stays for good; looking through it again would stop every stream for some 50 ms.
@@ -83,24 +102,64 @@ class Swarm:
         """Seconds since the load began."""
         return perf_counter() - self.started
 
-    def enrol(self, entry: str, after_s: float) -> tuple[int, int]:
-        """A new slot: its number within the entry, and its place among all that come in `after_s` into the run.
+    def enrol(self, entry: str, after_s: float) -> int:
+        """A new slot of an entry that starts `after_s` into the run; who it is, `slots.seat` knows, if not at once."""
+        slot = self.slots.enrol(entry, after_s)
+        self._ask()
+        return slot
 
-        Both are counted over all workers.
-        """
-        number = self._agents[entry] * self.plan.workers + self.worker
-        place = self._starting[after_s] * self.plan.workers + self.worker
-        self._agents[entry] += 1
-        self._starting[after_s] += 1
-        self._slots += 1
-        return number, place
+    def leave(self, slot: int) -> None:
+        """A slot is no more."""
+        self.slots.leave(slot)
+        self._ask()
 
-    def take_turn(self) -> bool:
-        """Whether one more turn may start now; it counts as taken."""
-        if self.is_draining or self.is_held or self._turns_left == 0:
+    def seated(
+        self, seats: Mapping[int, Seat], turns: int | None = None, more: bool = False, elapsed_s: float | None = None
+    ) -> None:
+        """The master has answered: who the slots are, how many turns may start here in all, and the run's clock."""
+        if elapsed_s is not None and not self._has_clock:
+            self.started, self._has_clock = perf_counter() - elapsed_s, True
+        if turns is not None:
+            self._turns_granted, self._more_turns = turns, more
+        self.slots.seated(seats)
+
+    @property
+    def is_asking(self) -> bool:
+        """Something is open that the master must say."""
+        return not self.slots.are_seated or (self._more_turns and self._turns_left == 0)
+
+    def may_start(self, agent: str) -> bool:
+        """Whether the plan has this agent now."""
+        return self.stages is None or self.stages.may_start(*stages.numbered(agent), self.elapsed_s())
+
+    def take_turn(self, agent: str = "") -> bool:
+        """Whether one more turn of this agent may start now; it counts as taken."""
+        if self.is_draining or self.is_held or not self.may_start(agent):
             return False
-        if self._turns_left is not None:
-            self._turns_left -= 1
+        left = self._turns_left
+        if left is not None and left <= len(self.slots) and self._more_turns:
+            self._ask()
+        if left == 0:
+            return False
+        self.turns_started += 1
+        self._under_way += 1
+        return True
+
+    def clock(self, entry: str) -> Clock | None:
+        """What makes the sessions of an entry due, in seconds after it starts; None in a closed loop."""
+        found = self.scenario.arrival_of(entry) if entry in self.scenario.swarm else None
+        if found is None:
+            return None
+        if entry not in self._clocks:
+            due = arrival.due_times(found, arrival.seed_of(self.scenario.seed, entry))
+            agents = self.scenario.swarm[entry].agents
+            self._clocks[entry] = Clock(due, agents, lambda number: self.slots.has(entry, number))
+        return self._clocks[entry]
+
+    def take_check(self, agent: str) -> bool:
+        """Whether this agent may be asked beside its turns now; it is under way then, and none of `turns:`."""
+        if self.is_draining or self.is_held or not self.may_start(agent):
+            return False
         self._under_way += 1
         return True
 
@@ -131,10 +190,11 @@ class Swarm:
         for turn in list(self.open.values()) if cut else ():
             turn.greenlet.kill(block=False)
 
-    @property
-    def agents(self) -> int:
-        """Slots of this process."""
-        return self._slots
+    def must_end(self, agent: str) -> bool:
+        """Whether the plan lets this agent not even finish its turn."""
+        if self.stages is None or not self.stages.cuts:
+            return False
+        return self.stages.must_go(*stages.numbered(agent), self.elapsed_s())
 
     def looks(self) -> list[OpenLook]:
         """The turns that are open, as the watch sees them."""
@@ -154,17 +214,34 @@ class Swarm:
         self.prefixes = Prefixes()
         self.is_held = False
 
-    def slot_finished(self) -> None:
-        """A slot has nothing more to do in this run."""
-        self.finished_slots += 1
-
     @property
     def is_idle(self) -> bool:
         """No turn is open or about to be asked again, and none will be: draining, out of turns, or all slots done."""
         if self._under_way:
             return False
-        return self.is_draining or self._turns_left == 0 or 0 < self._slots <= self.finished_slots
+        is_out = self._turns_left == 0 and not self._more_turns
+        return self.is_draining or is_out or self.slots.are_finished
 
     def close(self) -> None:
         """Ends what runs beside the agents."""
         self.lag.stop()
+        if self._retiring is not None:
+            self._retiring.kill(block=False)
+
+    @property
+    def _turns_left(self) -> int | None:
+        return None if self._turns_granted is None else self._turns_granted - self.turns_started
+
+    def _seat_all(self) -> None:
+        """Where there is no master, all seats are here."""
+        self.slots.seated(self.seats.tell("", self.slots.wishes))
+
+    def _retire_in_time(self) -> None:
+        """Ends the turns of agents that must go, as each stage ends; at the end of all it is the drain that does."""
+        assert self.stages is not None
+        for end_s in self.stages.ends_s[:-1]:
+            while (left_s := end_s - self.elapsed_s()) > 0:
+                gevent.sleep(min(left_s, _LOOK_S))
+            for turn in list(self.open.values()):
+                if self.must_end(turn.agent):
+                    turn.exchange.give_up(Outcome.CUT, "the plan had this agent no more")

@@ -131,15 +131,14 @@ class CodingAgent(User):
 
     def _due(self, swarm: Swarm) -> float | None:
         """When this session should have begun (perf_counter), waiting for one that is due; None in a closed loop."""
-        clock, after_s = swarm.clock(self._entry, self.after_s), self.after_s
+        clock, after_s = swarm.clock(self._entry), self.after_s
         if clock is None:
             return None
         while not self._must_leave():
-            due_s = clock.take(swarm.elapsed_s() - after_s) if swarm.may_start(self._name) else None
-            if due_s is not None:
+            if (due_s := clock.take(swarm.elapsed_s() - after_s)) is not None:
                 return swarm.started + after_s + due_s
             left_s = clock.next_s + after_s - swarm.elapsed_s()
-            gevent.sleep(min(left_s, PARKED_S) if left_s > 0 else PARKED_S)
+            gevent.sleep(min(max(left_s, 0.0), PARKED_S))
         raise StopUser
 
     def _manner(self) -> Manner:

@@ -1,6 +1,7 @@
 """A worker's part: builds the classes that the master's plan names, and sends every record to the master."""
 
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 from locust.env import Environment
@@ -9,12 +10,13 @@ from locust.runners import WorkerRunner
 from locust_agents import plan
 from locust_agents.cluster.watch_look import OpenLook
 from locust_agents.errors import LocustAgentsError
-from locust_agents.locustfiles import faults, relay
+from locust_agents.locustfiles import faults, relay, seating
 from locust_agents.locustfiles.classes import classes_of
 from locust_agents.locustfiles.events import ensure_hooks
 from locust_agents.locustfiles.swarm import Swarm
-from locust_agents.plugins import registry
-from locust_agents.scenarios import loader
+from locust_agents.plugins.api import Behaviour
+from locust_agents.scenarios import with_plugins
+from locust_agents.seats import Wish
 
 _log = logging.getLogger(__name__)
 
@@ -27,16 +29,19 @@ class Worker:
         self.swarm: Swarm | None = None
         self._runner = runner
         self._sender: relay.Sender | None = None
+        self._asker: seating.Asker | None = None
         ensure_hooks(environment.events)
         runner.register_message(relay.RECEIVED, self.on_received)
         runner.register_message(relay.DRAIN, self.on_drain)
         runner.register_message(relay.HOLD, self.on_hold)
+        runner.register_message(seating.ANSWER, self.on_seated)
 
     def begin(self) -> None:
         """The master has sent its plan with its options; without one there is nothing to do."""
         text = getattr(self.environment.parsed_options, "agents_plan", "")
-        if self._sender is not None:
-            self._sender.stop()
+        for at_work in (self._sender, self._asker):
+            if at_work is not None:
+                at_work.stop()
         self.swarm = None
         if text:
             try:
@@ -45,22 +50,19 @@ class Worker:
                 _log.error("this worker cannot take part: %s", error)
 
     def _begin(self, made: plan.RunPlan) -> None:
-        scenario = loader.parse(made.scenario, "the master's plan", registry.parameters(), registry.profiles())
+        scenario = with_plugins.of_plan(made.scenario)
         if scenario.swarm:  # else the classes are written by hand, and this worker has them in its own locustfile
             self.environment.user_classes = list(classes_of(scenario).values())
-        self._sender = relay.Sender(self._runner, made.run, self._is_idle, self._looks)
-        self.swarm = Swarm(made, scenario, self.environment, self._sender, max(0, self._runner.worker_index))
+        self._sender = relay.Sender(self._runner, made.run, self._is_idle, self._looks, self._slots)
+        self._asker = seating.Asker(self._runner, made.run, self._asked)
+        worker = max(0, self._runner.worker_index)
+        self.swarm = Swarm(made, scenario, self.environment, self._sender, worker, self._asker)
 
     def swarm_for_users(self) -> Swarm | None:
         """The run that a user joins; None where it did not begin."""
         return self.swarm
 
-    def slot_finished(self) -> None:
-        """A slot has done its sessions."""
-        if self.swarm is not None:
-            self.swarm.slot_finished()
-
-    def plugin_failed(self, behaviour: str, error: Exception) -> None:
+    def plugin_failed(self, behaviour: Behaviour, error: BaseException) -> None:
         """A behaviour raised: the master learns of it and ends with status 2."""
         if self._sender is not None:
             self._sender.faults.append(faults.describe(behaviour, error))
@@ -70,6 +72,8 @@ class Worker:
         if self.swarm is not None:
             self.swarm.is_draining = True
             self.swarm.close()
+        if self._asker is not None:
+            self._asker.stop()
         if self._sender is not None:
             self._sender.send()
 
@@ -95,6 +99,20 @@ class Worker:
             self.swarm.give_up(msg.data["why"])
         elif self.swarm is not None:
             self.swarm.go_on(msg.data["epoch"])
+
+    def on_seated(self, environment: Environment, msg: Any, **_: Any) -> None:
+        """The master says who our slots are, and how many turns they may start."""
+        del environment
+        said, swarm = msg.data, self.swarm
+        if swarm is not None and said["run"] == swarm.plan.run:
+            swarm.seated(seating.seats_of(said), said["turns"], said["left"] > 0, said["elapsed_s"])
+
+    def _asked(self) -> tuple[Mapping[int, Wish], int, bool]:
+        swarm = self.swarm
+        return ({}, 0, True) if swarm is None else (swarm.slots.wishes, swarm.turns_started, swarm.is_asking)
+
+    def _slots(self) -> int:
+        return 0 if self.swarm is None else len(self.swarm.slots)
 
     def _looks(self) -> list[OpenLook]:
         return [] if self.swarm is None else self.swarm.looks()

@@ -1,0 +1,84 @@
+"""How a run ended: its exit status, what summary.json holds, and what is stopped."""
+
+import dataclasses
+import json
+from typing import Any
+
+from locust_agents import last_curve, summary, verdict, window
+from locust_agents.cluster import this_machine
+from locust_agents.locustfiles import end_text, senders
+from locust_agents.locustfiles.run_state import RunState
+
+
+def sum_up(state: RunState) -> None:
+    """Users have been stopped: collects what workers still hold, and writes the summary."""
+    senders.collect(state)
+    if state.listening is not None:
+        state.listening.close()
+    if state.receiver is not None:
+        state.plugin_faults.extend(fault for told in state.receiver.faults.values() for fault in told)
+    if state.lookout is not None:
+        state.lookout.close()
+    if state.folder is not None and state.running is not None:
+        state.summary = summary.summarise(state.records, state.running.limits, setting=state.setting)
+        state.folder.write("summary.json", json.dumps(as_json(state), indent=1))
+        state.folder.write("summary.md", end_text.page(state, exit_status(state)))
+
+
+def stop(state: RunState) -> None:
+    """Ends the server, if it is ours; says what could not be made sure of."""
+    if state.server is not None:
+        for sentence in state.server.stop():
+            state.say(sentence)
+        state.server = None
+    if state.folder is not None:
+        state.folder.close()
+        state.folder = None
+
+
+def exit_status(state: RunState) -> int:
+    """As the contract has it: 130, 3, 2, 4, 1, the first that holds."""
+    of_error = getattr(state.error, "exit_status", 3) if state.error is not None else 0
+    of_records = verdict.exit_status(
+        window.measured(state.records, state.setting), state.summary.judgements if state.summary else ()
+    )
+    of_workers = any(state.receiver.faults.values()) if state.receiver is not None else False
+    earned = {
+        4 if state.untrusted else 0,
+        130 if state.interrupted else 0,
+        of_error,
+        2 if state.plugin_faults or of_workers else 0,
+        of_records if not of_error else 0,
+    }
+    return next((status for status in (130, 3, 2, 4, 1) if status in earned), 0)
+
+
+def as_json(state: RunState) -> dict[str, Any]:
+    """What summary.json holds: how the run ended, what was known before it, then the figures."""
+    error = None if state.error is None else str(state.error)
+    peaks = None if state.lookout is None else state.lookout.peaks()
+    return {
+        "exit_status": exit_status(state),
+        "error": error,
+        "plugin_faults": state.plugin_faults,
+        "untrusted": state.untrusted,
+        "missing": state.missing,
+        "gaps": [dataclasses.asdict(gap) for gap in state.gaps],
+        "vitals": _fields(peaks),
+        "forecast": _fields(state.forecast),
+        "curve": _curve(state),
+        "benchmark": _fields(state.benchmark),
+        "machine": _fields(this_machine.facts()),
+        **(_fields(state.summary) or {}),
+    }
+
+
+def _curve(state: RunState) -> dict[str, Any] | None:
+    """The timed prompts and the tokens/s of an answer, with the run in which they were timed."""
+    if state.timed is None or (speed := state.timed.speed).prefill is None:
+        return None
+    return {"run": state.timed.run, **last_curve.fields_of(speed.prefill, speed.decode_tok_s)}
+
+
+def _fields(value: Any) -> dict[str, Any] | None:
+    return None if value is None else dataclasses.asdict(value)

@@ -1,0 +1,115 @@
+"""Before the first turn of a run: its folder, its server and who that is, the calibration, and the plan."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from random import SystemRandom
+
+from locust_agents import preambles, run_folder
+from locust_agents.cluster import attach_headers, manners, this_machine
+from locust_agents.cluster.manners import Greeting
+from locust_agents.errors import ScenarioError
+from locust_agents.locustfiles import backend, calibration, forecasting, senders
+from locust_agents.locustfiles.backend import Backend
+from locust_agents.locustfiles.handwritten import profiles_of, scenario_of
+from locust_agents.locustfiles.listening import Listening
+from locust_agents.locustfiles.lookout import Lookout
+from locust_agents.locustfiles.run_state import RunState
+from locust_agents.locustfiles.transport import resolve
+from locust_agents.plan import MODEL, RunPlan
+from locust_agents.run_folder import RunFolder
+from locust_agents.scenarios import loader
+from locust_agents.scenarios.model import Scenario
+from locust_agents.sizing import Calibration
+
+
+@dataclass(frozen=True, slots=True)
+class _Peer:
+    """A server as we speak to it: the one model name, the headers of every request; who it is where it is not ours."""
+
+    url: str
+    model: str
+    headers: Mapping[str, str]
+    software: str | None = None
+    is_mlx: bool = True
+
+
+def prepare(state: RunState) -> RunPlan:
+    """All that comes before the first agent's turn; raises what the run cannot begin with."""
+    state.running = scenario = state.scenario or scenario_of(state.environment)
+    state.listening = Listening(scenario, state.plugin_faults.append)  # before a server is started for nothing
+    state.folder = folder = run_folder.create(state.out, scenario.name)
+    state.path = folder.path
+    folder.write("scenario.yaml", loader.dump(scenario))
+    folder.note("machine", asdict(this_machine.facts()))
+    server = _server(state, scenario, folder)
+    state.environment.host = server.url  # what the page shows
+    state.benchmark = server.benchmark
+    made = _plan(state, _peer(scenario, server), scenario, folder)
+    state.lookout = Lookout(scenario, made, server, folder.note, state.say, lambda: senders.looks(state))
+    return made
+
+
+def _server(state: RunState, scenario: Scenario, folder: RunFolder) -> Backend:
+    """The one that is up already, or a new one."""
+    if state.server is not None and state.server.failure() is not None:
+        state.server.stop()  # it died in the run before this one
+        state.server = None
+    if state.server is None:
+        state.timed = None
+        state.server = backend.start(scenario, folder.path, state.say, folder.note)
+    return state.server
+
+
+def _peer(scenario: Scenario, server: Backend) -> _Peer:
+    """One GET where the server is not ours, before its first load: who it is."""
+    attach = scenario.server.attach
+    if attach is None:
+        return _Peer(server.url, server.model or MODEL, {})
+    headers = attach_headers.headers(attach)
+    software, is_mlx = manners.software(server.url, attach.model, headers)
+    return _Peer(server.url, attach.model or MODEL, headers, software, is_mlx)
+
+
+def _plan(state: RunState, peer: _Peer, scenario: Scenario, folder: RunFolder) -> RunPlan:
+    measured = _measured(state, peer, scenario, folder)
+    forecasting.foretell(state, peer.model, peer.headers, measured)
+    return RunPlan(
+        folder.path.name,
+        loader.dump(scenario),
+        peer.url,
+        measured,
+        model=peer.model,
+        epoch=1 if state.server is None else state.server.epoch,
+        headers=peer.headers,
+    )
+
+
+def _measured(state: RunState, peer: _Peer, scenario: Scenario, folder: RunFolder) -> Calibration:
+    nonce = "" if scenario.cache == "warm" else preambles.nonce(SystemRandom())
+    profiles = profiles_of(state.environment.user_classes)
+    state.say("measuring what our text costs in the server's tokens")
+    state.is_shared = False
+    measured = calibration.measure(
+        resolve(peer.url),
+        peer.model,
+        profiles,
+        nonce,
+        folder.note,
+        peer.headers,
+        lambda queue_s, model: _greet(state, peer, queue_s, model),
+    )
+    if not measured.measured:
+        state.say("the server reports no token counts: sizes are a guess of 4 characters a token")
+    return measured
+
+
+def _greet(state: RunState, peer: _Peer, queue_s: float, model: str | None) -> None:
+    """The first turn of one token came back, and nothing else has been sent yet: are others using a server not ours?"""
+    if peer.software is None:
+        return
+    greeting = Greeting(peer.software, peer.is_mlx, model, queue_s)
+    state.is_shared = greeting.is_busy
+    state.say(manners.line(peer.url, greeting))
+    is_ok = state.shared_ok or bool(getattr(state.environment.parsed_options, "shared_ok", False))
+    if (objection := manners.objection(greeting, is_ok)) is not None:
+        raise ScenarioError(objection)
