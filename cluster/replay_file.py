@@ -71,6 +71,12 @@ def _headers(key: str, value: object) -> dict[str, str]:
     return value
 
 
+def _texts(key: str, value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise ValueError(f"{key}: must be a list of texts, not {value!r:.40}")
+    return tuple(value)
+
+
 def _sends(key: str, value: object) -> tuple[tuple[float, bytes], ...]:
     if not isinstance(value, list):
         raise ValueError(f"{key}: must be a list of [seconds, text], not {value!r:.40}")
@@ -102,4 +108,6 @@ _READERS: dict[str, Callable[[str, object], Any]] = {
     "headers_s": _seconds,
     "path": _is(str, "a text"),
     "read_body": _is(bool, "true or false"),
+    "per_open_s": _seconds,
+    "when": _texts,
 }

@@ -26,13 +26,27 @@ class Replay:
         self._log = log
         self._left = max_requests
         self._answers: defaultdict[str, deque[Answer]] = defaultdict(deque)
+        self._fitting: defaultdict[str, list[tuple[list[bytes], Answer]]] = defaultdict(list)
         for script in scripts:
-            self._answers[script.path].append(to_answer(script, stamp))
+            if script.when:
+                self._fitting[script.path].append(([text.encode() for text in script.when], to_answer(script, stamp)))
+            else:
+                self._answers[script.path].append(to_answer(script, stamp))
 
     @property
     def spent(self) -> bool:
         """Whether all the requests that it was allowed have come; it refuses new connections then."""
         return self._left is not None and self._left <= 0
+
+    def looks_into(self, head: Head) -> bool:
+        """Whether the body has a say in what is answered."""
+        return head.method == "POST" and bool(self._fitting.get(head.path) or self._fitting.get(""))
+
+    def fitting(self, head: Head, body: bytes) -> Answer:
+        """The answer for a body: the first script whose texts it holds, else the next in turn."""
+        scripts = self._fitting.get(head.path) or self._fitting.get("") or []
+        found = (answer for texts, answer in scripts if all(text in body for text in texts))
+        return next(found, None) or self.take(head)
 
     def take(self, head: Head) -> Answer:
         """The next answer for this path; the last one is given for ever. A GET that no script names uses none up."""
@@ -50,6 +64,10 @@ class Replay:
             self._log.write(json.dumps(line).encode() + b"\n" + body)
         if self._left is not None:
             self._left -= 1
+
+    def open_beside(self, connection: "Connection") -> int:
+        """How many other answers have begun and not ended."""
+        return sum(other.is_answering for other in self.connections if other is not connection)
 
     def leave(self, connection: "Connection") -> None:
         """Forgets a closed connection; the last one of a server that takes no more ends it."""
@@ -90,12 +108,13 @@ class Connection(asyncio.Protocol):
         if self._head is None and not self._read_head():
             return
         assert self._head is not None
-        assert self._answer is not None
-        if not self._answer.read_body:
+        if self._answer is not None and not self._answer.read_body:
             self._transport.pause_reading()
             self._begin(self._head, b"")
         elif len(self._buffer) >= self._head.body_length:
-            self._begin(self._head, bytes(self._buffer[: self._head.body_length]))
+            body = bytes(self._buffer[: self._head.body_length])
+            self._answer = self._answer or self._replay.fitting(self._head, body)
+            self._begin(self._head, body)
 
     def pause_writing(self) -> None:
         """The client reads slowly: a stamp made now would be older than its write."""
@@ -113,6 +132,11 @@ class Connection(asyncio.Protocol):
         self._answer = None
         self._replay.leave(self)
 
+    @property
+    def is_answering(self) -> bool:
+        """Its answer has begun, and there is more of it to come."""
+        return self._next is not None and self._answer is not None
+
     def abort(self) -> None:
         """Ends the connection, whatever is still to come."""
         self._transport.abort()
@@ -129,12 +153,13 @@ class Connection(asyncio.Protocol):
             self.abort()
             return False
         self._buffer = rest
-        self._answer = self._replay.take(self._head)
+        self._answer = None if self._replay.looks_into(self._head) else self._replay.take(self._head)
         return True
 
     def _begin(self, head: Head, body: bytes) -> None:
         now_ns = time.monotonic_ns()
-        self._start_s = now_ns / 1e9  # the loop's own clock is time.monotonic
+        put_off_s = self._answer.per_open_s * self._replay.open_beside(self) if self._answer else 0.0
+        self._start_s = now_ns / 1e9 + put_off_s  # the loop's own clock is time.monotonic
         self._next = 0
         self._replay.note(head, body, now_ns)
         self._play()

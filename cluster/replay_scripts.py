@@ -21,7 +21,10 @@ class Script:
     headers is left as it is); `raw` writes the sends alone, without status line and headers. `ending`: `close` ends the
     answer as its framing asks, `cut` closes without the last chunk, `reset` sends RST, `hang` says nothing more until
     the client goes. A script with a `path` answers only requests for it (without query), one without every other POST.
-    `read_body` false: the answer begins when the request's headers are in, and its body stays unread.
+    `read_body` false: the answer begins when the request's headers are in, and its body stays unread. A script with
+    `when` answers every request for its path whose body holds all of these texts, as often as one comes, before those
+    that are used up in turn; the first such script is taken. `per_open_s` puts every time off, by so many seconds for
+    each other answer that is open as this one begins: the server of the tests that is slower, the more it serves.
 
     Raises ValueError when the times run backwards or a word is not one of the above.
     """
@@ -34,6 +37,8 @@ class Script:
     headers_s: float = 0.0
     path: str = ""
     read_body: bool = True
+    per_open_s: float = 0.0
+    when: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuses what no server could do, where the script is written and not where it is played."""
@@ -43,6 +48,8 @@ class Script:
             raise ValueError(f"status: {self.status} is not an HTTP status")
         if not all(text.isascii() and text.isprintable() for pair in self.headers.items() for text in pair):
             raise ValueError("headers: names and values must be printable ASCII (`raw` framing sends anything)")
+        if not 0 <= self.per_open_s < math.inf:
+            raise ValueError("per_open_s: must be a finite number of seconds, 0 or more")
         times = [self.headers_s, *(at_s for at_s, _ in self.sends)]
         if not all(0 <= at_s < math.inf for at_s in times):
             raise ValueError("sends and headers_s: a time must be a finite number of seconds, 0 or more")
@@ -58,7 +65,8 @@ class Script:
     def to_json(self) -> dict[str, Any]:
         """The fields by name, as `script_from_json` reads them; bytes that are not UTF-8 become `{"base64": …}`."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}
-        return {**values, "headers": dict(self.headers), "sends": [[at_s, _to_text(data)] for at_s, data in self.sends]}
+        sends = [[at_s, _to_text(data)] for at_s, data in self.sends]
+        return {**values, "headers": dict(self.headers), "sends": sends, "when": list(self.when)}
 
 
 def _one_of(key: str, value: str, allowed: tuple[str, ...]) -> None:

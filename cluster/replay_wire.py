@@ -22,6 +22,7 @@ class Answer:
     frames: tuple[tuple[float, bytes], ...]
     ending: Ending
     read_body: bool
+    per_open_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ def to_answer(script: Script, stamp: bool) -> Answer:
     """Frames every send; with `stamp`, makes room for the time that `fill_stamp` writes later."""
     sends = [(at_s, data.replace(STAMP.encode(), _SLOT) if stamp else data) for at_s, data in script.sends]
     frames = list(_frames(script, sends))
-    return Answer(tuple(frames), script.ending, script.read_body)
+    return Answer(tuple(frames), script.ending, script.read_body, script.per_open_s)
 
 
 def fill_stamp(frame: bytes, now_ns: int) -> bytes:

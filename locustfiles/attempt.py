@@ -8,10 +8,11 @@ from time import perf_counter, time
 import gevent
 from gevent import GreenletExit
 
-from locust_agents import expected, records, request, tool_calls
+from locust_agents import misses, records, request, tool_calls
 from locust_agents.answer_check import Checked, Judge
 from locust_agents.branch import Branch
 from locust_agents.dialogue import Dialogue
+from locust_agents.locustfiles import missed
 from locust_agents.locustfiles.swarm import OpenTurn, Swarm
 from locust_agents.locustfiles.transport import Exchange, perform
 from locust_agents.outcome import Ending, Outcome, classify
@@ -99,8 +100,12 @@ def run(swarm: Swarm, dialogue: Dialogue | Branch, attempt: Attempt) -> Result:
         end_s = exchange.now_s()
         outcome, error = _judged(exchange, attempt)
         result = Result(exchange, outcome)
+        swarm.prefixes.over(who.session, exchange.started + end_s)
         record = _record(swarm, dialogue, attempt, exchange, wall_time, end_s, outcome, error)
-        swarm.ended(exchange, record)
+        if isinstance(dialogue, Dialogue):  # a question beside the history is no turn of it
+            found = missed.miss(swarm, dialogue, who.kind, who.profile, exchange, record.expected_tokens)
+            record = record if found is None else misses.marked(record, found)
+        record = swarm.ended(exchange, record)
         _stock_request(swarm, record)
     return result
 
@@ -114,7 +119,7 @@ def capped(swarm: Swarm, dialogue: Dialogue | Branch, identity: Identity, tokens
     record = _record(swarm, dialogue, unsent, exchange, time(), exchange.now_s(), Outcome.CAPPED, exchange.ending.error)
     known = dialogue.continued_tokens or 0
     record = dataclasses.replace(record, capped_tokens=max(0, tokens - known), expected_tokens=None)
-    swarm.ended(exchange, record)
+    record = swarm.ended(exchange, record)
     gevent.sleep(_UNSENT_S)
     return record
 
@@ -142,7 +147,8 @@ class _Watch:
 
     def __init__(self, swarm: Swarm, dialogue: Dialogue | Branch, identity: Identity) -> None:
         self._swarm = swarm
-        self._preamble = dialogue.preamble.name
+        self._session, self._starts = identity.session, dialogue.preamble.starts
+        self._is_taken = False
         self._who = {"entry": identity.entry, "agent": identity.agent, "session": identity.session}
         self._steps = 0
         self._has_token = False
@@ -151,12 +157,15 @@ class _Watch:
         if self._has_token:
             return
         answer, hooks = exchange.answer, self._swarm.hooks
+        if not self._is_taken and (at_s := missed.taken_at(exchange)) is not None:
+            self._is_taken = True
+            self._swarm.prefixes.taken(self._session, self._starts, at_s)
         for step in answer.progress[self._steps :]:
             hooks.prefill_progress.fire(**self._who, done=step.done, total=step.total)
         self._steps = len(answer.progress)
         ended_s = answer.prefill_end_s or answer.first_token_s
         if ended_s is not None:
-            self._swarm.prefixes.prefilled(self._preamble, exchange.started + ended_s)
+            self._swarm.prefixes.computed(self._session, self._starts, exchange.started + ended_s)
         if answer.first_token_s is not None:
             self._has_token = True
             hooks.first_token.fire(**self._who, ttft_s=answer.first_token_s - (exchange.sent_s or 0.0))
@@ -211,13 +220,14 @@ def _record(
         chunks=answer.chunks,
         prompt_tokens=prompt,
         cached_tokens=cached,
-        expected_tokens=_expected(swarm, dialogue, exchange),
+        expected_tokens=missed.expected_tokens(swarm, dialogue, exchange),
         computed_tokens=_computed(answer, prompt, cached),
         completion_tokens=None if usage is None else usage.completion_tokens,
         request_bytes=exchange.request_bytes,
         response_bytes=answer.bytes,
         miss=None,
         miss_detail=None,
+        miss_tokens=None,
         wasted_prefill_tokens=_wasted(answer),
         capped_tokens=None,
         prefill_tokens_s=speed,
@@ -245,16 +255,6 @@ def _faults(answer: Answer, dialogue: Dialogue | Branch) -> Mapping[str, int]:
 def _wasted(answer: Answer) -> int | None:
     """Tokens that were prefilled for an answer of which no token came; None where none was, or nobody said so."""
     return answer.progress[-1].done if answer.progress and answer.first_token_s is None else None
-
-
-def _expected(swarm: Swarm, dialogue: Dialogue | Branch, exchange: Exchange) -> int | None:
-    if dialogue.continued_tokens is not None:
-        return dialogue.continued_tokens
-    if exchange.headers_s is None:
-        return None
-    preamble = dialogue.preamble
-    ready = swarm.prefixes.was_ready(preamble.name, exchange.started + exchange.headers_s)
-    return expected.shared_start(preamble.tokens, ready)
 
 
 def _computed(answer: Answer, prompt: int | None, cached: int | None) -> int | None:

@@ -60,18 +60,17 @@ class Conductor(RunState):
         """A behaviour raised; the run goes on without that agent, and ends with status 2."""
         self.plugin_faults.append(faults.describe(behaviour, error))
 
-    def take(self, record: TurnRecord) -> None:
-        """A turn of this process ended."""
+    def take(self, record: TurnRecord) -> TurnRecord:
+        """A turn of this process ended; the record as it is kept."""
+        record = record if self.blamer is None else self.blamer.take(record)
         self._keep(record)
         if self.folder is not None:
             self.folder.turn(record)
+        return record
 
     def take_line(self, line: str) -> None:
-        """A turn of a worker ended; its line is kept as the worker wrote it."""
-        record = records.from_line(line)
-        self._keep(record)
-        if self.folder is not None:
-            self.folder.turn_line(line)
+        """A turn of a worker ended."""
+        record = self.take(records.from_line(line))
         self._hooks.turn.fire(record=record)
 
     def is_over(self) -> bool:

@@ -20,7 +20,8 @@ def sum_up(state: RunState) -> None:
     if state.lookout is not None:
         state.lookout.close()
     if state.folder is not None and state.running is not None:
-        state.summary = summary.summarise(state.records, state.running.limits, setting=state.setting)
+        curve = None if state.speed is None else state.speed.prefill
+        state.summary = summary.summarise(state.records, state.running.limits, curve, setting=state.setting)
         state.folder.write("summary.json", json.dumps(as_json(state), indent=1))
         state.folder.write("summary.md", end_text.page(state, exit_status(state)))
 

@@ -8,7 +8,7 @@ from locust_agents import preambles, run_folder
 from locust_agents.cluster import attach_headers, manners, this_machine
 from locust_agents.cluster.manners import Greeting
 from locust_agents.errors import ScenarioError
-from locust_agents.locustfiles import backend, calibration, forecasting, senders
+from locust_agents.locustfiles import backend, blaming, calibration, forecasting, senders
 from locust_agents.locustfiles.backend import Backend
 from locust_agents.locustfiles.handwritten import profiles_of, scenario_of
 from locust_agents.locustfiles.listening import Listening
@@ -45,7 +45,10 @@ def prepare(state: RunState) -> RunPlan:
     state.environment.host = server.url  # what the page shows
     state.benchmark = server.benchmark
     made = _plan(state, _peer(scenario, server), scenario, folder)
-    state.lookout = Lookout(scenario, made, server, folder.note, state.say, lambda: senders.looks(state))
+    state.blamer = blamer = blaming.blamer_of(scenario, made.calibration)
+    state.lookout = Lookout(
+        scenario, made, server, blamer.listening(folder.note), state.say, lambda: senders.looks(state)
+    )
     return made
 
 

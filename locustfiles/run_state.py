@@ -7,6 +7,7 @@ from time import perf_counter, time
 
 from locust.env import Environment
 
+from locust_agents.blame import Blamer
 from locust_agents.cluster.benchmark_output import Result
 from locust_agents.cluster.restart import Gap
 from locust_agents.errors import LocustAgentsError
@@ -59,6 +60,7 @@ class RunState:
     gaps: list[Gap] = field(default_factory=list)
     swarm: Swarm | None = None
     lookout: Lookout | None = None
+    blamer: Blamer | None = None
     listening: Listening | None = None
     forecast: Forecast | None = None
     benchmark: Result | None = None
@@ -71,7 +73,8 @@ class RunState:
 
     def reset(self) -> None:
         """What the run before left is not this run's."""
-        self.error = self.swarm = self.lookout = self.listening = self.forecast = self.benchmark = self.summary = None
+        self.error = self.swarm = self.lookout = self.blamer = self.listening = None
+        self.forecast = self.benchmark = self.summary = None
         self.started_at = self.drained_at = self.began = self.until = self.missing = None
         self.plugin_faults, self.records, self.gaps = [], [], []
 

@@ -1,8 +1,8 @@
 """A process that makes one run after another for whoever holds its stdin, all against one start of the server.
 
 A line of stdin is an order: {"scenario": YAML, "out": the run's folder, "shared_ok": though others use the server}. Its
-answer is a line of stdout: {"status", "folder", "error"}. The end of stdin ends the run that is under way as Ctrl-C does,
-and then the server: nobody waits for it any more.
+answer is a line of stdout: {"status", "folder", "error"}. The end of stdin ends the run that is under way, as Ctrl-C
+does, and then the server: nobody waits for it any more.
 """
 
 import locust  # noqa: F401, I001 (first: it patches the standard library)

@@ -29,7 +29,8 @@ from locust_agents.seats import Seat, Seats
 from locust_agents.sizing import Sizer
 from locust_agents.stages import Plan
 
-Sink = Callable[[TurnRecord], None]
+Sink = Callable[[TurnRecord], TurnRecord | None]
+"""Keeps a record; the one that it gives back knows more."""
 # The clock of a worker is set by the master's first answer, while others may wait on it already.
 _LOOK_S = 0.2
 
@@ -171,11 +172,12 @@ class Swarm:
         """An attempt is on its way."""
         self.open[id(turn.exchange)] = turn
 
-    def ended(self, exchange: Exchange, record: TurnRecord) -> None:
-        """An attempt has ended: its one record goes to the run's folder and to whoever listens."""
+    def ended(self, exchange: Exchange, record: TurnRecord) -> TurnRecord:
+        """An attempt has ended: its one record, as it is kept, goes to the run's folder and to whoever listens."""
         self.open.pop(id(exchange), None)
-        self._sink(record)
+        record = self._sink(record) or record
         self.hooks.turn.fire(record=record)
+        return record
 
     def preamble(self, profile: Profile, scale: float) -> Preamble:
         """The start that all agents of a profile share: one object, so that their memory is shared too."""

@@ -17,6 +17,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "show": ("locust_agents.show_command:main", "a stored run's table again"),
     "runs": ("locust_agents.runs_command:main", "one verdict a line of all runs"),
     "compare": ("locust_agents.compare_command:main", "two runs: what differs, and what of it is noise"),
+    "schema": ("locust_agents.scenarios.schema:main", "the JSON Schema of a scenario, for an editor"),
     "plugins": ("locust_agents.plugins.plugins_command:main", "what is installed, and what each takes"),
     "init": ("locust_agents.plugins.init_command:main", "write a scenario, a behaviour and its test to start from"),
     "stop": ("locust_agents.cluster.stop_command:main", "end what a killed run left"),

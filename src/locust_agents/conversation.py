@@ -12,6 +12,9 @@ from locust_agents.slots import Slot
 
 # Parameters that no server takes without tools.
 OF_TOOLS = ("tools", "tool_choice", "parallel_tool_calls")
+_OF_SAMPLING = frozenset(
+    "temperature top_p top_k min_p seed logit_bias presence_penalty frequency_penalty repetition_penalty".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,16 @@ def filled(preamble: Preamble, texts: tuple[str, ...]) -> Preamble:
 def _filled(preamble: Preamble, texts: tuple[str, ...]) -> Preamble:
     head = slots.written(preamble.head, preamble.slots, texts)
     return replace(preamble, name=f"{preamble.name} [{' '.join(texts)}]", head=head, texts=texts)
+
+
+@functools.lru_cache(maxsize=64)
+def greedy(preamble: Preamble) -> Preamble:
+    """The same prompt, and so the same prefix in a cache, for an answer at temperature 0 that nothing is drawn for."""
+    values = json.loads(preamble.head + b"]}")
+    said = values.pop("messages")
+    kept = {name: value for name, value in values.items() if name not in _OF_SAMPLING}
+    head = _opened({**kept, "temperature": 0}) + b",".join(messages.encoded(message) for message in said)
+    return replace(preamble, head=head)
 
 
 @functools.lru_cache(maxsize=64)

@@ -10,6 +10,7 @@ from locust_agents.conversation import Preamble
 from locust_agents.counting import Count, Kept
 from locust_agents.errors import PluginError
 from locust_agents.fim import Typing
+from locust_agents.misses_past import Past
 from locust_agents.outcome import Outcome
 from locust_agents.plugins.api import Agent, Reply, Say, Turn
 from locust_agents.profile import Compaction
@@ -24,12 +25,14 @@ class Dialogue:
     """The history of one agent. A turn is `take` (or `say`), `body`, and `hear` of its last attempt.
 
     `request` is the one that `body` made last, `request_before` the one before it: None at the start of a history, and
-    where compaction made it another one. Parts that did not change between them are the same objects.
+    where compaction made it another one. Parts that did not change between them are the same objects. `past` judges
+    what the cache held of each.
     """
 
     def __init__(self, agent: Agent, style: Style, sizer: Sizer) -> None:
         self.agent = agent
         self.turns = 0
+        self.past = Past()
         self.request: Request | None = None
         self.request_before: Request | None = None
         self._style = style

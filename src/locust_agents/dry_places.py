@@ -22,7 +22,7 @@ def of_each_request(profile: Profile, terms: Terms, prefix: PrefixBreak | None) 
 
 
 def of_each_session(profile: Profile, terms: Terms) -> float | None:
-    """Tokens ahead of what differs between sessions; agents of one entry work in one project."""
+    """Tokens ahead of what differs between sessions; all agents of a run work in one project."""
     return _first(profile, terms, ("session",))
 
 

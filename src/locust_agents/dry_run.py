@@ -27,7 +27,7 @@ def dry_run(load: Load, agent: Agent, terms: Terms, until_s: float = inf, most_t
     rehearsal = _Rehearsal(load, terms, until_s, most_turns)
     try:
         threads = rehearsal.drive(load.behaviour(agent, **load.parameters))
-    except Exception as error:  # noqa: BLE001 (a plugin may raise anything, and a forecast must not end the run)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 (a plugin may raise anything; a forecast must not end the run)
         words = f"{type(error).__name__}: {error}".split("\n")[0]
         fault = f"behaviour {load.behaviour.name!r} raised on made-up answers: {words}"
         return SessionPlan(tuple(rehearsal.turns), {START: 0.0}, fault=fault)

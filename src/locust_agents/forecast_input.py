@@ -60,7 +60,7 @@ def terms_of(scenario: Scenario, calibration: Calibration | None = None) -> Term
 def bounds_of(scenario: Scenario, duration_s: float | None = None) -> Bounds:
     """The scenario's own; `duration_s` stands for Locust's `-t` where that is given."""
     return Bounds(
-        duration_s=scenario.duration_s if duration_s is None else duration_s,
+        duration_s=scenario.load_s if duration_s is None else duration_s,
         turns=scenario.turns,
         sessions=scenario.sessions,
         apart_s=scenario.start.apart_s,

@@ -1,17 +1,26 @@
 """The lines above the table: what ran, on what, and whether the client itself was fit to measure."""
 
+from locust_agents import course_lines
 from locust_agents.quantities import UNKNOWN, joined
 from locust_agents.scenarios.model import Scenario
 from locust_agents.summary import Summary
 
 
-def lines(scenario: Scenario, summary: Summary) -> list[str]:
-    """The server, then the terms of the run; more than two lines only where names are long."""
+def lines(scenario: Scenario, summary: Summary, missing: tuple[int, int] | None = None) -> list[str]:
+    """The server, then the terms of the run, then what must be known of its course, if anything.
+
+    `missing` is how many agents were, and of how many.
+    """
     lag = UNKNOWN if summary.loop_lag_p99 is None else f"{summary.loop_lag_p99.value * 1000:.1f} ms"
     scale = "full scale" if scenario.scale == 1 else f"SCALE {_fraction(scenario.scale)}"
     cache = "prompt cache warm" if scenario.cache == "warm" else "prompt cache empty"
     terms = (scale, f"{summary.seconds:.0f} s", cache, f"replies {scenario.replies}", f"client lag p99 {lag}")
-    return [*joined((scenario.name, _server(scenario)), "   "), *joined(terms, "   ")]
+    course = (*_missing(missing), *course_lines.parts(summary))
+    return [*joined((scenario.name, _server(scenario)), "   "), *joined(terms, "   "), *joined(course, "   ")]
+
+
+def _missing(missing: tuple[int, int] | None) -> list[str]:
+    return [] if missing is None else ["agents missing {} of {}".format(*missing)]
 
 
 def _server(scenario: Scenario) -> str:

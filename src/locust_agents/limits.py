@@ -4,9 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from locust_agents.records import CANARY
 from locust_agents.scenarios import suggest, units
 
-KINDS = ("first", "later", "side", "sub", "compaction")
+KINDS = ("first", "later", "side", "sub", "compaction", CANARY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,8 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
         "decode": _SPEED,
         "reuse": Metric("share", False),
         "failures": Metric("share", True),
+        "right": Metric("share", False),
+        "same": Metric("share", False),
     }
 )
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from locust_agents import figures, itl
+from locust_agents.answer_check import RIGHT
 from locust_agents.figures import Wait
 from locust_agents.outcome import Outcome
 from locust_agents.records import TurnRecord
@@ -33,10 +34,56 @@ def reuse(records: Iterable[TurnRecord]) -> float | None:
     return sum(cached for cached, _ in known) / sum(expected for _, expected in known) if known else None
 
 
+def reuse_of_all(records: Iterable[TurnRecord]) -> tuple[float, float] | None:
+    """The shares of all prompt tokens that were cached and that could have been; None where no usage tells.
+
+    What was found beyond its expectation could have been: the second is never the smaller.
+    """
+    known = [
+        (record.cached_tokens, max(record.cached_tokens, record.expected_tokens), record.prompt_tokens)
+        for record in records
+        if record.cached_tokens is not None and record.expected_tokens is not None and record.prompt_tokens
+    ]
+    cached, possible, prompts = (sum(sizes) for sizes in zip(*known, strict=True)) if known else (0, 0, 0)
+    return (cached / prompts, possible / prompts) if prompts else None
+
+
+def no_call(records: Iterable[TurnRecord]) -> float | None:
+    """Of the turns that a tool call was expected of, the share without one; None where none was."""
+    known = [record.no_call for record in records if record.no_call is not None]
+    return sum(known) / len(known) if known else None
+
+
+def thinking(records: Iterable[TurnRecord]) -> float | None:
+    """The share of reasoning in the tokens of ok turns; None where no turn says how much it reasoned.
+
+    A delta of reasoning is taken for one token. A tool call is one delta and many tokens: they count as tokens.
+    """
+    known = [
+        (record.reasoning_chunks, max(record.completion_tokens or 0, record.chunks))
+        for record in records
+        if record.outcome is Outcome.OK and record.reasoning_chunks is not None
+    ]
+    written = sum(tokens for _, tokens in known)
+    return sum(chunks for chunks, _ in known) / written if written else None
+
+
 def failures(records: Sequence[TurnRecord]) -> float | None:
     """Failed turns as a share of those that we did not end ourselves; None where there are none of these."""
     counted = [record for record in records if record.outcome not in _APART]
     return sum(record.is_failure for record in counted) / len(counted) if counted else None
+
+
+def right(records: Iterable[TurnRecord]) -> float | None:
+    """Of the code words asked back, the share of answers that were right; None where none was judged."""
+    known = [record.canary == RIGHT for record in records if record.canary is not None]
+    return sum(known) / len(known) if known else None
+
+
+def same(records: Iterable[TurnRecord]) -> float | None:
+    """Of the answers to the identity prompt in the crowd, the share that were as alone; None where there was none."""
+    known = [record.same for record in records if record.same is not None]
+    return sum(known) / len(known) if known else None
 
 
 def prefill_all(records: Iterable[TurnRecord]) -> float | None:
@@ -102,12 +149,23 @@ def _decode(record: TurnRecord) -> float | None:
     return None if spell is None else spell[2] / (spell[1] - spell[0])
 
 
+SHARES: Mapping[str, Callable[[Sequence[TurnRecord]], float | None]] = {
+    "reuse": reuse,
+    "failures": failures,
+    "right": right,
+    "same": same,
+}
+"""Metrics that are one figure of all the records."""
+
+OF_CANARIES = ("failures", "right", "same")
+"""Metrics that count canary turns too where no kind is asked for; the others are of what agents wait for."""
+
 _OF: Mapping[str, Callable[[TurnRecord], Wait | None]] = {
     "ttft": lambda record: _since_sent(record, record.first_token_s),
     "first_answer": _first_answer,
     "queue": lambda record: _since_sent(record, record.headers_s),
     "connect": lambda record: _plain(record.connect_s),
-    "prompt": lambda record: _plain(record.prompt_tokens),
+    "prompt": lambda record: None if record.outcome is Outcome.CAPPED else _plain(record.prompt_tokens),
     "prefill": _of_ok(lambda record: None if record.prefill_is_bound else record.prefill_tokens_s),
     "stall": _of_ok(lambda record: record.stall_s),
     "turn": _of_ok(lambda record: record.end_s),

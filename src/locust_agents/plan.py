@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from locust_agents.answer_check import Checks
 from locust_agents.sizing import Calibration
 
 # The name that makes mlx_lm.server use what it has loaded; any other drains its batch and loads weights.
@@ -13,10 +14,10 @@ MODEL = "default_model"
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """`scenario` is the resolved scenario's text; `base_url` has no `/v1`; `workers` is 1 where there are none.
+    """`scenario` is the resolved scenario's text; `base_url` has no `/v1`.
 
     `model` is the one string that every request of the run sends, `headers` go with each (an API key). `epoch` counts
-    the server's starts, from 1.
+    the server's starts, from 1. `checks` are what is asked to see whether answers are right, None for nothing.
     """
 
     run: str
@@ -25,8 +26,8 @@ class RunPlan:
     calibration: Calibration
     model: str = MODEL
     epoch: int = 1
-    workers: int = 1
     headers: Mapping[str, str] = field(default_factory=dict)
+    checks: Checks | None = None
 
 
 def to_text(plan: RunPlan) -> str:
@@ -37,11 +38,5 @@ def to_text(plan: RunPlan) -> str:
 def from_text(text: str) -> RunPlan:
     """The plan in a text that `to_text` wrote."""
     values = json.loads(text)
-    return RunPlan(**{**values, "calibration": Calibration(**values["calibration"])})
-
-
-def share(total: int | None, workers: int, worker: int) -> int | None:
-    """What one of `workers` gets of `total`: the first ones take what does not divide. None is no bound."""
-    if total is None:
-        return None
-    return total // workers + (worker < total % workers)
+    checks = None if values["checks"] is None else Checks(**values["checks"])
+    return RunPlan(**{**values, "calibration": Calibration(**values["calibration"]), "checks": checks})

@@ -9,6 +9,9 @@ from typing import Any
 from locust_agents.outcome import Outcome
 
 SCHEMA = 1
+CANARY = "canary"
+"""The kind of turns that ask whether answers are right. They are load, and no agent waits for them: only failures,
+`right` and `same` count them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,10 @@ class TurnRecord:
     request_bytes: int
     response_bytes: int
     miss: str | None
+    miss_detail: str | None
+    miss_tokens: int | None
+    wasted_prefill_tokens: int | None
+    capped_tokens: int | None
     prefill_tokens_s: float | None
     prefill_is_bound: bool
     # how it ended
@@ -65,6 +72,14 @@ class TurnRecord:
     http_status: int | None
     error: str | None
     tool_calls: tuple[int, int]
+    tool_call_kinds: Mapping[str, int]
+    no_call: bool | None
+    reasoning_chunks: int | None
+    streamed: bool | None
+    # what a canary turn told: of code words, and of the identity prompt
+    canary: str | None = None
+    canary_detail: str | None = None
+    same: bool | None = None
 
     @property
     def is_failure(self) -> bool:
@@ -73,8 +88,10 @@ class TurnRecord:
 
     @property
     def queue_s(self) -> float | None:
-        """Seconds from the request's last byte to the answer's headers."""
-        return None if self.headers_s is None or self.sent_s is None else self.headers_s - self.sent_s
+        """Seconds from the request's last byte to the answer's headers; None without a stream, where they end it."""
+        if self.headers_s is None or self.sent_s is None or self.streamed is False:
+            return None
+        return self.headers_s - self.sent_s
 
     @property
     def ttft_s(self) -> float | None:
@@ -97,6 +114,7 @@ def from_line(line: str | bytes) -> TurnRecord:
     known["outcome"] = Outcome(known["outcome"])
     known["itl_hist"] = {int(key): count for key, count in (known["itl_hist"] or {}).items()}
     known["tool_calls"] = tuple(known["tool_calls"] or (0, 0))
+    known["tool_call_kinds"] = known["tool_call_kinds"] or {}
     known["prefill_is_bound"] = bool(known["prefill_is_bound"])
     return TurnRecord(**known)
 

@@ -18,9 +18,10 @@ def text(
     gaps: Sequence[Gap] = (),
     peaks: Peaks | None = None,
     benchmark: Result | None = None,
+    missing: tuple[int, int] | None = None,
 ) -> str:
     """The table with its lines above and below; without a scenario, the run's name is all that is above it."""
-    header = [summary.run] if scenario is None else headline.lines(scenario, summary)
+    header = [summary.run] if scenario is None else headline.lines(scenario, summary, missing)
     if benchmark is not None:
         header.append(benchmark_output.described(benchmark))
     without_server = restart.words(gaps)

@@ -36,7 +36,9 @@ def text(run: StoredRun) -> str:
     peaks = None if vitals is None else Peaks(**_known(Peaks, vitals))
     measured = run.summary.get("benchmark")
     benchmark = None if measured is None else Result(**_known(Result, measured))
-    return run_text.text(stored_run.scenario(run), stored_run.summary(run), gaps, peaks, benchmark)
+    lost = run.summary.get("missing")
+    missing = None if lost is None else (int(lost[0]), int(lost[1]))
+    return run_text.text(stored_run.scenario(run), stored_run.summary(run), gaps, peaks, benchmark, missing)
 
 
 def remarks(run: StoredRun) -> list[str]:

@@ -9,11 +9,12 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import ValidationError
 
-from locust_agents import records
+from locust_agents import records, window
 from locust_agents.errors import ScenarioError
 from locust_agents.limits import Limit, parse_limit
 from locust_agents.records import TurnRecord
 from locust_agents.scenarios.model import Scenario
+from locust_agents.setting import DRAIN, LOAD, Setting
 from locust_agents.summary import Summary, summarise
 
 _Read = TypeVar("_Read")
@@ -74,7 +75,19 @@ def limits(run: StoredRun) -> tuple[Limit, ...]:
 
 def summary(run: StoredRun) -> Summary:
     """The figures once more, from the records and the scenario's limits; raises ScenarioError as `limits` does."""
-    return summarise(run.records, limits(run))
+    return summarise(run.records, limits(run), setting=setting(run))
+
+
+def setting(run: StoredRun) -> Setting:
+    """When the run's load began and ended, and what its scenario leaves out of the figures."""
+    found = scenario(run)
+    times = {note["event"]: float(note["time"]) for note in run.notes if note.get("event") in (LOAD, DRAIN)}
+    return Setting() if found is None else Setting.of(found, times.get(LOAD), times.get(DRAIN))
+
+
+def measured(run: StoredRun) -> list[TurnRecord]:
+    """The records that figures are made of: those of the warm-up are left out."""
+    return window.measured(run.records, setting(run))
 
 
 def scenario(run: StoredRun) -> Scenario | None:

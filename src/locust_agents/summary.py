@@ -4,12 +4,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from locust_agents import figures, itl, metrics
+from locust_agents import cold, figures, itl, lateness, metrics, misses_totals, window
+from locust_agents.cold import ColdTurn
 from locust_agents.figures import Wait
+from locust_agents.lateness import Lateness
 from locust_agents.limits import KINDS, METRICS, Limit
+from locust_agents.misses_totals import Total
 from locust_agents.outcome import Outcome
+from locust_agents.prefill_curve import Curve
 from locust_agents.records import TurnRecord
+from locust_agents.setting import Setting
 from locust_agents.verdict import Judgement, judge
+from locust_agents.window import Window
+
+_ANY = Setting()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +40,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A run. Speeds in tokens/s; `prefill_is_bound` where only lower bounds of the prefill speed are known."""
+    """A run. Speeds in tokens/s; `prefill_is_bound` where only lower bounds of the prefill speed are known.
+
+    `reuse` are two shares of all prompt tokens: those that came from the cache, those that could have. `misses` are by
+    cause, `wasted_prefill` are tokens by profile, `capped` is what `cap_prompt` spared the others. `no_call` is a share
+    of the turns that a call was expected of, `thinking` of the tokens written. All but the last three is of the turns in
+    the `window`; `came_cached` are first turns that were not as cold as they should be.
+    """
 
     run: str
     turns: int
@@ -41,6 +55,13 @@ class Summary:
     outcomes: Mapping[str, int]
     tool_calls: int
     bad_tool_calls: int
+    tool_call_kinds: Mapping[str, int]
+    no_call: float | None
+    thinking: float | None
+    reuse: tuple[float, float] | None
+    misses: Mapping[str, Total]
+    wasted_prefill: Mapping[str, int]
+    capped: Total | None
     decode_each: Wait | None
     decode_all: float | None
     itl_p50_s: float | None
@@ -50,20 +71,37 @@ class Summary:
     prefill_is_bound: bool
     loop_lag_p99: Wait | None
     judgements: tuple[Judgement, ...]
+    window: Window | None
+    late: Lateness | None
+    came_cached: tuple[ColdTurn, ...]
+    after_restart: tuple[ColdTurn, ...]
 
 
-def summarise(records: Sequence[TurnRecord], limits: Sequence[Limit] = ()) -> Summary:
-    """All figures of a run at once; an empty one is a summary too."""
+def summarise(
+    records: Sequence[TurnRecord],
+    limits: Sequence[Limit] = (),
+    curve: Curve | None = None,
+    setting: Setting = _ANY,
+) -> Summary:
+    """All figures of a run at once; an empty one is a summary too. Tokens are priced where there is a `curve`."""
+    everything, records = records, window.measured(records, setting)
     gaps = metrics.gaps(records)
     prefill, is_bound = _prefill(records)
     return Summary(
-        run=records[0].run if records else "",
+        run=everything[0].run if everything else "",
         turns=len(records),
         seconds=_seconds(records),
         rows=tuple(_rows(records)),
         outcomes=dict(Counter(str(record.outcome) for record in records)),
         tool_calls=sum(record.tool_calls[0] for record in records),
         bad_tool_calls=sum(record.tool_calls[1] for record in records),
+        tool_call_kinds=_kinds(records),
+        no_call=metrics.no_call(records),
+        thinking=metrics.thinking(records),
+        reuse=metrics.reuse_of_all(records),
+        misses=misses_totals.by_cause(records, curve),
+        wasted_prefill=misses_totals.wasted(records),
+        capped=misses_totals.capped(records, curve),
         decode_each=figures.statistic(metrics.waits(records, "decode"), "p50"),
         decode_all=metrics.decode_all(records),
         itl_p50_s=itl.quantile_s(gaps, 0.50),
@@ -73,6 +111,10 @@ def summarise(records: Sequence[TurnRecord], limits: Sequence[Limit] = ()) -> Su
         prefill_is_bound=is_bound,
         loop_lag_p99=_lag(records),
         judgements=tuple(judge(limits, records)),
+        window=window.of(everything, setting),
+        late=lateness.of(everything, records, setting),
+        came_cached=cold.came_cached(everything, setting),
+        after_restart=cold.first_after_restart(everything),
     )
 
 
@@ -117,6 +159,13 @@ def _row(entry: str, kind: str, records: Sequence[TurnRecord]) -> Row:
         ttft_max=_stated(records, "ttft", "max"),
         reuse=metrics.reuse(records),
     )
+
+
+def _kinds(records: Sequence[TurnRecord]) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for record in records:
+        found.update(record.tool_call_kinds)
+    return dict(found.most_common())
 
 
 def _stated(records: Sequence[TurnRecord], metric: str, stat: str) -> Wait | None:

@@ -5,14 +5,11 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len, set_cell_size
 
-from locust_agents import summary as summaries
-from locust_agents.figures import Wait
-from locust_agents.limits import METRICS, Limit
+from locust_agents import limit_lines, misses_lines
 from locust_agents.quantities import WIDTH, gap, joined, share, speed
 from locust_agents.quantities import count as count
 from locust_agents.quantities import seconds as seconds
 from locust_agents.summary import Row, Summary
-from locust_agents.verdict import Judgement
 
 _LABEL = 7
 _COLUMNS = ("entry", "kind", "turns", "fail", "prompt p50/max", "queue p95", "TTFT p50", "p95", "max", "reuse")
@@ -23,7 +20,14 @@ Cells = tuple[str, ...]
 
 def render(summary: Summary, header: Sequence[str] = ()) -> str:
     """The header's lines, a row for each kind of each entry, then speeds, endings that were not ok, and limits."""
-    lines = [*header, *_rows(summary.rows), *_speeds(summary), *_endings(summary), *_limits(summary)]
+    lines = [
+        *header,
+        *_rows(summary.rows),
+        *_speeds(summary),
+        *misses_lines.lines(summary),
+        *_endings(summary),
+        *limit_lines.lines(summary.judgements),
+    ]
     return "\n".join(_cut(line).rstrip() for line in lines)
 
 
@@ -80,7 +84,7 @@ def _speeds(summary: Summary) -> list[str]:
         f"ITL p50 {gap(summary.itl_p50_s)}, p99 {gap(summary.itl_p99_s)}",
         f"stall {seconds(summary.stall_max)}",
         f"prefill {bound}{prefill} tok/s",
-        f"tool calls {summary.tool_calls} ({summary.bad_tool_calls} bad)",
+        *misses_lines.tool_calls(summary),
     )
     return _labelled("speed", parts, "   ")
 
@@ -88,48 +92,6 @@ def _speeds(summary: Summary) -> list[str]:
 def _endings(summary: Summary) -> list[str]:
     others = [f"{number} {outcome}" for outcome, number in sorted(summary.outcomes.items()) if outcome != "ok"]
     return _labelled("ended", [f"{summary.outcomes.get('ok', 0)} ok", *others], ", ") if others else []
-
-
-def _limits(summary: Summary) -> list[str]:
-    judgements = summaries.worst(summary.judgements)
-    return [
-        line
-        for word, held in (("broken", False), ("held", True), ("open", None))
-        for line in _labelled(word, [_judgement(one) for one in judgements if one.held is held], " · ")
-    ]
-
-
-def _judgement(judgement: Judgement) -> str:
-    limit, value = judgement.limit, judgement.value
-    key = limit.key
-    if value is None:
-        return f"{key} (no turn to judge)"
-    if judgement.stat != limit.stat and limit.stat is not None:
-        key += f" (too few turns, its {judgement.stat})"
-    shown, bound = _in_unit(value, limit), _bound(limit)
-    at_most = METRICS[limit.metric].at_most
-    if judgement.held is None:
-        return f"{key} {shown} (limit {bound}, no wait had ended)"
-    if judgement.held:
-        return f"{key} {shown}" if limit.bound == 0 and at_most else f"{key} {shown} {'≤' if at_most else '≥'} {bound}"
-    who = f" ({judgement.entry})" if limit.entry is None else ""
-    return f"{key} {shown}{' >' if at_most else ' <'} {bound}{who}"
-
-
-def _in_unit(wait: Wait, limit: Limit) -> str:
-    match METRICS[limit.metric].unit:
-        case "share":
-            return f"{wait.value * 100:.4g} %"
-        case "tok/s":
-            return f"{speed(wait.value)} tok/s"
-        case _:
-            return seconds(wait)
-
-
-def _bound(limit: Limit) -> str:
-    """The bound with all of its digits, in the unit of its metric."""
-    unit = METRICS[limit.metric].unit
-    return f"{limit.bound * 100:.6g} %" if unit == "share" else f"{limit.bound:.6g} {unit}"
 
 
 def _labelled(word: str, parts: Sequence[str], between: str) -> list[str]:

@@ -7,7 +7,7 @@ from locust_agents import figures, itl, metrics, worst_turn
 from locust_agents.figures import Wait
 from locust_agents.limits import METRICS, Limit
 from locust_agents.outcome import Outcome
-from locust_agents.records import TurnRecord
+from locust_agents.records import CANARY, TurnRecord
 from locust_agents.worst_turn import WorstTurn
 
 BROKEN, HELD = 1, 0
@@ -65,6 +65,8 @@ def word(exit_status: int | None) -> str:
 
 
 def _is_meant(limit: Limit, entry: str, record: TurnRecord) -> bool:
+    if limit.kind is None and record.kind == CANARY and limit.metric not in metrics.OF_CANARIES:
+        return False
     return record.entry == entry and limit.kind in (None, record.kind)
 
 
@@ -82,8 +84,8 @@ def _margin(limit: Limit, value: Wait) -> float:
 
 def _measured(limit: Limit, records: Sequence[TurnRecord]) -> tuple[str | None, list[Wait]]:
     """The statistic that can be judged, and the values it is of."""
-    if limit.metric in ("reuse", "failures"):
-        share = metrics.reuse(records) if limit.metric == "reuse" else metrics.failures(records)
+    if limit.metric in metrics.SHARES:
+        share = metrics.SHARES[limit.metric](records)
         return None, [] if share is None else [Wait(share)]
     stat = limit.stat or "max"
     if limit.metric == "itl":

@@ -1,4 +1,4 @@
-"""Decides what stands in the slots of one history's preamble: its project, its session, or this one request."""
+"""Decides what stands in the slots of one history's preamble: its session's text, or this one request's."""
 
 import random
 
@@ -34,9 +34,7 @@ class Start:
 
 
 def _first(slot: Slot, agent: Agent) -> str:
-    """Agents of one entry work in one project."""
-    if slot.changes == "project":
-        return slots.fill(random.Random(f"project {agent.name.rpartition('/')[0]} {slot.text}"))
+    """All agents of a run work in one project, on one day."""
     if slot.changes == "session":
         return slots.fill(random.Random(f"{agent.seed} session {agent.session} {slot.text}"))
     return slot.text

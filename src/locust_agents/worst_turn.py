@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from locust_agents import itl, metrics
+from locust_agents.answer_check import RIGHT
 from locust_agents.limits import METRICS, Limit
 from locust_agents.outcome import Outcome
 from locust_agents.records import TurnRecord
@@ -72,5 +73,7 @@ def _longest_gap(record: TurnRecord) -> _Bad | None:
 _BADNESS: Mapping[str, Callable[[TurnRecord], _Bad | None]] = {
     "failures": _failed,
     "reuse": _read_again,
+    "right": lambda record: (1.0, False) if record.canary not in (None, RIGHT) else None,
+    "same": lambda record: (1.0, False) if record.same is False else None,
     "itl": _longest_gap,
 }

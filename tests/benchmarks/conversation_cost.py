@@ -66,9 +66,9 @@ class FollowedSwarm(Swarm):
         if turn.turn == growing.TURNS - 1:
             self.follower.follow(turn, growing.yielded[-1])
 
-    def ended(self, exchange: Exchange, record: TurnRecord) -> None:
-        super().ended(exchange, record)
+    def ended(self, exchange: Exchange, record: TurnRecord) -> TurnRecord:
         self.outcomes.add(record.outcome)
+        return super().ended(exchange, record)
 
 
 def main() -> None:

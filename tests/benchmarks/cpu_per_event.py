@@ -39,10 +39,11 @@ class CostedSwarm(Swarm):
         self.turns = 0
         self.begun_s = self.ended_s = process_time()
 
-    def ended(self, exchange: Exchange, record: TurnRecord) -> None:
-        super().ended(exchange, record)
+    def ended(self, exchange: Exchange, record: TurnRecord) -> TurnRecord:
+        kept = super().ended(exchange, record)
         self.turns += 1
         self.ended_s = process_time()
+        return kept
 
 
 def main() -> None:

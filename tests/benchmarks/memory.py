@@ -28,9 +28,10 @@ class CountingSwarm(Swarm):
         super().__init__(*arguments)
         self.turns = 0
 
-    def ended(self, exchange: Exchange, record: TurnRecord) -> None:
-        super().ended(exchange, record)
+    def ended(self, exchange: Exchange, record: TurnRecord) -> TurnRecord:
+        kept = super().ended(exchange, record)
         self.turns += 1
+        return kept
 
     @property
     def streams(self) -> int:

@@ -61,10 +61,11 @@ class TimedSwarm(Swarm):
         turn.exchange.reader = TimedReader()
         super().opened(turn)
 
-    def ended(self, exchange: Exchange, record: TurnRecord) -> None:
-        super().ended(exchange, record)
+    def ended(self, exchange: Exchange, record: TurnRecord) -> TurnRecord:
+        kept = super().ended(exchange, record)
         assert isinstance(exchange.reader, TimedReader)
         self.turns.append((exchange.started, exchange.reader, record))
+        return kept
 
 
 def main() -> None:

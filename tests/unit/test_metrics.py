@@ -48,6 +48,7 @@ OUR_DOING = ["cut", "abandoned", "capped"]
         ("connect", record(outcome="connect_timeout", sent_s=None), None, "there was no connection"),
         ("prompt", record(prompt_tokens=30), Wait(30), "as the server counts"),
         ("prompt", record(), None, "unknown is no 0"),
+        ("prompt", record(outcome="capped", prompt_tokens=90_000), None, "never sent"),
         ("turn", record(), Wait(11.0), "the whole turn"),
         ("stall", record(stall_s=2.0), Wait(2.0), "the longest gap"),
         ("stall", record(), None, "one token has no gap"),
@@ -120,6 +121,56 @@ def test_gaps_are_of_ok_turns() -> None:
 def test_reuse(pairs: list[tuple[int | None, int | None]], wanted: float | None, remark: str) -> None:
     turns = [record(cached_tokens=cached, expected_tokens=expected) for cached, expected in pairs]
     assert metrics.reuse(turns) == wanted, remark
+
+
+@pytest.mark.parametrize(
+    ("sizes", "wanted", "remark"),
+    [
+        ([], None, "no turn"),
+        ([(None, 50, 100)], None, "the server does not say what it found"),
+        ([(50, None, 100)], None, "nobody knows what it could have found"),
+        ([(50, 60, None)], None, "of an unknown whole"),
+        ([(0, 0, 0)], None, "of nothing"),
+        ([(45, 50, 100)], (0.45, 0.5), "of one turn"),
+        ([(0, 0, 300), (90, 90, 100)], (0.225, 0.225), "a first turn finds nothing, and could not"),
+        ([(80, 50, 100)], (0.8, 0.8), "what was found could have been found"),
+    ],
+)
+def test_reuse_of_all_prompt_tokens(
+    sizes: list[tuple[int | None, int | None, int | None]], wanted: tuple[float, float] | None, remark: str
+) -> None:
+    turns = [record(cached_tokens=cached, expected_tokens=want, prompt_tokens=size) for cached, want, size in sizes]
+    assert metrics.reuse_of_all(turns) == wanted, remark
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"), [([], None), ([None], None), ([True, None, False, False, False], 0.25), ([False], 0.0)]
+)
+def test_no_call_is_a_share_of_the_turns_that_one_was_expected_of(
+    said: list[bool | None], wanted: float | None
+) -> None:
+    assert metrics.no_call([record(no_call=one) for one in said]) == wanted
+
+
+@pytest.mark.parametrize(
+    ("turns", "wanted", "remark"),
+    [
+        ([], None, "no turn"),
+        ([record(chunks=10)], None, "an older record, or no stream"),
+        ([record(chunks=10, reasoning_chunks=0)], 0.0, "no reasoning"),
+        ([record(chunks=10, reasoning_chunks=5)], 0.5, "by deltas, where no usage came"),
+        ([record(chunks=10, reasoning_chunks=5, completion_tokens=50)], 0.1, "a tool call is one delta of 41 tokens"),
+        (
+            [record(chunks=10, reasoning_chunks=5), record(chunks=90, reasoning_chunks=5)],
+            0.1,
+            "long answers weigh more",
+        ),
+        ([record(chunks=10, reasoning_chunks=5, outcome="cut")], None, "of ok turns"),
+        ([record(chunks=0, reasoning_chunks=0)], None, "nothing was written"),
+    ],
+)
+def test_the_share_of_thinking(turns: list[TurnRecord], wanted: float | None, remark: str) -> None:
+    assert metrics.thinking(turns) == wanted, remark
 
 
 def test_failures_leave_out_what_we_ended_ourselves() -> None:

@@ -75,7 +75,7 @@ def test_what_changes_nothing_is_the_same_object() -> None:
 
 SHARED: list[tuple[str, Volatile, Agent, bool]] = [
     ("one project, two agents", CWD, agent(1), True),
-    ("another entry works in another project", CWD, agent(entry="giants"), False),
+    ("another entry works in the same project", CWD, agent(entry="giants"), True),
     ("a day is the same for all", DATE, agent(entry="giants"), True),
     ("each session has its own", TIME, agent(session=1), False),
 ]

@@ -28,8 +28,9 @@ REFUSED = TurnRecord(
     first_token_s=None, first_channel=None, first_answer_s=None, last_token_s=None, end_s=0.5, stall_s=None,
     tool_silence_s=None, itl_hist={}, loop_lag_s=None, chunks=0, prompt_tokens=None, cached_tokens=None,
     expected_tokens=None, computed_tokens=None, completion_tokens=None, request_bytes=0, response_bytes=0, miss=None,
+    miss_detail=None, miss_tokens=None, wasted_prefill_tokens=None, capped_tokens=None,
     prefill_tokens_s=None, prefill_is_bound=False, outcome=Outcome.REFUSED, finish_reason=None, http_status=None,
-    error="nobody listens", tool_calls=(0, 0),
+    error="nobody listens", tool_calls=(0, 0), tool_call_kinds={}, no_call=None, reasoning_chunks=None, streamed=None,
 )  # fmt: skip
 ANSWERED = dataclasses.replace(
     REFUSED, wall_time=1790000000.25, late_s=0.001, connect_s=0.01, sent_s=0.02, headers_s=0.5, first_progress_s=1.0,

@@ -9,6 +9,8 @@ import pytest
 from locust_agents import itl, records, summary
 from locust_agents.figures import Wait
 from locust_agents.limits import parse_limit
+from locust_agents.misses_totals import Total
+from locust_agents.prefill_curve import through
 from locust_agents.records import TurnRecord
 from locust_agents.summary import Summary, summarise
 
@@ -92,7 +94,8 @@ def test_prefill(turns: list[TurnRecord], wanted: tuple[Wait | None, bool], rema
 def test_a_run_without_a_turn_is_a_summary_of_nothing() -> None:
     found = summarise([], [parse_limit("ttft.max", "2s", ())])
     unknown = {field.name for field in dataclasses.fields(Summary) if getattr(found, field.name) is None}
-    assert unknown == {"decode_each", "decode_all", "itl_p50_s", "itl_p99_s", "stall_max", "prefill", "loop_lag_p99"}
+    waits = {"decode_each", "decode_all", "itl_p50_s", "itl_p99_s", "stall_max", "prefill", "loop_lag_p99"}
+    assert unknown == waits | {"no_call", "thinking", "reuse", "capped", "window", "late"}
     assert (found.turns, found.seconds, found.rows, found.outcomes) == (0, 0.0, (), {})
     assert [judgement.held for judgement in found.judgements] == [None]
 
@@ -102,6 +105,26 @@ def test_a_summary_is_json() -> None:
     read = json.loads(json.dumps(dataclasses.asdict(made)))
     assert read["outcomes"] == {"ok": 1, "reset": 1}
     assert read["judgements"][0]["limit"]["key"] == "ttft.max"
+
+
+def test_what_was_read_again_thrown_away_and_spared() -> None:
+    missed: dict[str, Any] = {"cached_tokens": 1000, "expected_tokens": 3000, "prompt_tokens": 4000, "miss": "evicted"}
+    turns = [
+        turn(**missed),
+        turn(outcome="abandoned", profile="cline", wasted_prefill_tokens=512),
+        turn(outcome="capped", capped_tokens=2000, expected_tokens=1000, prompt_tokens=None),
+        turn(tool_call_kinds={"not_json": 1}, no_call=True, reasoning_chunks=5, chunks=20),
+    ]
+    found = summarise(turns, curve=through([(1000, 1.0)]))
+    assert found.misses == {"evicted": Total(1, 2000, 2.0)}
+    assert found.wasted_prefill == {"cline": 512}
+    assert found.capped == Total(1, 1000, 1.0)
+    assert (found.tool_call_kinds, found.no_call, found.thinking) == ({"not_json": 1}, 1.0, 0.25)
+    assert found.reuse == (0.25, 0.75)
+    assert json.loads(json.dumps(dataclasses.asdict(found)))["misses"] == {
+        "evicted": {"turns": 1, "tokens": 2000, "seconds": 2.0}
+    }
+    assert summarise(turns).misses == {"evicted": Total(1, 2000, None)}
 
 
 def test_for_each_limit_the_entry_that_did_worst() -> None:

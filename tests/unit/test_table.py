@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from locust_agents import headline, quantities, records, table
+from locust_agents import headline, misses, quantities, records, table
 from locust_agents.figures import Wait
 from locust_agents.limits import Limit, parse_limit
+from locust_agents.misses_totals import Total
 from locust_agents.records import TurnRecord
 from locust_agents.scenarios.model import Scenario
 from locust_agents.summary import Row, Summary, summarise
@@ -173,6 +174,11 @@ def test_parts_are_joined_to_lines(parts: list[str], lines: list[str], remark: s
         ({"prefill": Wait(1800.0)}, "prefill 1.8k tok/s"),
         ({"prefill": Wait(1800.0), "prefill_is_bound": True}, "prefill ≥ 1.8k tok/s"),
         ({"tool_calls": 7, "bad_tool_calls": 2}, "tool calls 7 (2 bad)"),
+        (
+            {"tool_calls": 7, "bad_tool_calls": 3, "tool_call_kinds": {"not_json": 2, "unknown_tool": 1}},
+            "tool calls 7 (3 bad: 2 not_json, 1 unknown_tool)",
+        ),
+        ({"no_call": 0.129}, "no call in 12 %"),
     ],
 )
 def test_speeds(values: dict[str, Any], line: str) -> None:
@@ -192,8 +198,47 @@ def test_endings_that_were_not_ok(outcomes: dict[str, int], lines: list[str]) ->
     assert [line for line in rendered(ROW, outcomes=outcomes) if line.startswith("ended")] == lines
 
 
+EVICTED, VOLATILE = Total(3, 12_000, 8.1), Total(1, 3000, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("values", "lines"),
+    [
+        ({}, []),
+        ({"reuse": (0.979, 0.98)}, ["reuse  97 of 98 % possible"]),
+        ({"reuse": (0.9, 0.9), "misses": {"first": Total(4, 6000, 1.0)}}, ["reuse  90 of 90 % possible"]),
+        (
+            {"reuse": (0.97, 0.98), "misses": {"evicted": EVICTED, "first": EVICTED, "volatile_text": VOLATILE}},
+            [
+                "reuse  97 of 98 % possible; read again: 12.0k tokens evicted (8.10 s)",
+                "       3.0k tokens volatile_text (2.00 s)",
+            ],
+        ),
+        (
+            {"reuse": (0.97, 0.98), "misses": {"evicted": Total(3, 400, None)}},
+            ["reuse  97 of 98 % possible; read again: 400 tokens evicted"],
+        ),
+        (
+            {"misses": {"not_stored_yet": Total(1, 0, 0.0), "evicted": Total(2, 0, None)}},
+            ["reuse  read again: 1 turn not_stored_yet (0.0 ms), 2 turns evicted"],
+        ),
+        (
+            {"wasted_prefill": {"opencode": 10_000, "qwen-code": 2048}},
+            ["wasted 12.0k tokens prefilled for nobody: opencode 10.0k, qwen-code 2.0k"],
+        ),
+        ({"capped": Total(3, 96_000, 64.2)}, ["capped 3 turns not sent: 96.0k tokens spared (64.2 s)"]),
+        ({"capped": Total(1, 96_000, None)}, ["capped 1 turn not sent: 96.0k tokens spared"]),
+    ],
+)
+def test_what_was_read_again_thrown_away_and_spared(values: dict[str, Any], lines: list[str]) -> None:
+    words = ("reuse  ", "wasted ", "capped ", "       ")
+    made = [line for line in rendered(ROW, **values) if line.startswith(words)]
+    assert [line for line in made if "tool calls" not in line] == lines
+
+
 def turn(ttft_s: float | None, entry: str = "fixers", **values: Any) -> TurnRecord:
     base = {"outcome": "ok", "kind": "later", "wall_time": 0.0, "sent_s": 0.0, "end_s": 300.0, "entry": entry}
+    base |= {"session": f"{entry}/0.0#1", "turn": 3}
     return records.from_line(json.dumps({**base, "first_token_s": ttft_s, **values}))
 
 
@@ -208,16 +253,20 @@ WAITING = turn(None, outcome="first_token_timeout")
         ("later.ttft.p95: 20s", [turn(0.31)] * 20, "held   later.ttft.p95 0.31 s ≤ 20 s"),
         ("ttft.max: 1m30s", [turn(3.62)], "held   ttft.max 3.62 s ≤ 90 s"),
         ("ttft.max: 100ms", [turn(0.02)], "held   ttft.max 0.02 s ≤ 0.1 s"),
-        ("ttft.max: 2s", [turn(1.0), SLOW], "broken ttft.max 9.00 s > 2 s (giant)"),
-        ("giant.ttft.max: 2s", [SLOW], "broken giant.ttft.max 9.00 s > 2 s"),
-        ("ttft.max: 2s", [turn(1.0), WAITING], "broken ttft.max > 300 s > 2 s (fixers)"),
+        ("ttft.max: 2s", [turn(1.0), SLOW], "broken ttft.max 9.00 s > 2 s by 7.00 s, worst giant/0.0#1 turn 3"),
+        ("giant.ttft.max: 2s", [SLOW], "broken giant.ttft.max 9.00 s > 2 s by 7.00 s, worst giant/0.0#1 turn 3"),
+        ("ttft.max: 2s", [turn(1.0), WAITING], "broken ttft.max > 300 s > 2 s by > 298 s, worst fixers/0.0#1 turn 3"),
         ("ttft.p95: 2s", [turn(1.0)], "held   ttft.p95 (too few turns, its max) 1.00 s ≤ 2 s"),
         ("failures: 0%", [turn(1.0)], "held   failures 0 %"),
         ("failures: 7%", [turn(1.0)], "held   failures 0 % ≤ 7 %"),
-        ("failures: 0%", [turn(1.0), turn(1.0), WAITING], "broken failures 33.33 % > 0 % (fixers)"),
+        ("failures: 0%", [turn(1.0), turn(1.0), WAITING], "broken failures 33.33 % > 0 %, worst fixers/0.0#1 turn 3"),
         ("reuse: 95%", [REUSED], "held   reuse 99 % ≥ 95 %"),
-        ("reuse: 99.5%", [REUSED], "broken reuse 99 % < 99.5 % (fixers)"),
-        ("prefill.min: 1.5k", [SLOW], "broken prefill.min 50 tok/s < 1500 tok/s (giant)"),
+        ("reuse: 99.5%", [REUSED], "broken reuse 99 % < 99.5 % by 0.5 %, worst fixers/0.0#1 turn 3"),
+        (
+            "prefill.min: 1.5k",
+            [SLOW],
+            "broken prefill.min 50 tok/s < 1500 tok/s by 1.4k tok/s, worst giant/0.0#1 turn 3",
+        ),
         ("prefill.min: 40", [SLOW], "held   prefill.min 50 tok/s ≥ 40 tok/s"),
         ("first.ttft.p95: 2s", [turn(1.0)], "open   first.ttft.p95 (no turn to judge)"),
         ("ttft.max: 400s", [WAITING], "open   ttft.max > 300 s (limit 400 s, no wait had ended)"),
@@ -229,14 +278,27 @@ def test_limits(limit: str, turns: list[TurnRecord], line: str) -> None:
     assert made[-1] == line
 
 
-def test_broken_limits_stand_first_and_lines_are_broken_between_limits() -> None:
-    keys = {"ttft.max": "60s", "later.ttft.p95": "20s", "stall.max": "10s", "failures": "0%", "queue.max": "1s"}
-    limits = [parse_limit(key, bound, ()) for key, bound in keys.items()]
+def limit_lines_of(**keys: str) -> list[str]:
+    """What is said of these limits (`__` for a dot) by twenty turns that queued for 2 s."""
+    limits = [parse_limit(key.replace("__", "."), bound, ()) for key, bound in keys.items()]
     turns = [turn(0.31, headers_s=2.0, stall_s=1.0)] * 20
-    assert table.render(summarise(turns, limits)).splitlines()[-3:] == [
-        "broken queue.max 2.00 s > 1 s (fixers)",
+    lines = table.render(summarise(turns, limits)).splitlines()
+    return lines[[line.startswith(("broken", "held")) for line in lines].index(True) :]
+
+
+def test_lines_of_limits_that_were_held_are_broken_between_limits() -> None:
+    assert limit_lines_of(ttft__max="60s", later__ttft__p95="20s", stall__max="10s", failures="0%") == [
         "held   ttft.max 0.31 s ≤ 60 s · later.ttft.p95 0.31 s ≤ 20 s",
         "       stall.max 1.00 s ≤ 10 s · failures 0 %",
+    ]
+
+
+def test_where_one_was_broken_each_limit_has_a_line_and_the_broken_one_stands_first() -> None:
+    assert limit_lines_of(later__ttft__p95="20s", failures="0%", queue__max="1s", first__ttft__max="9s") == [
+        "broken queue.max 2.00 s > 1 s by 1.00 s, worst fixers/0.0#1 turn 3",
+        "held   later.ttft.p95 0.31 s ≤ 20 s by 19.7 s, worst fixers/0.0#1 turn 3",
+        "held   failures 0 %",
+        "open   first.ttft.max (no turn to judge)",
     ]
 
 
@@ -244,8 +306,12 @@ def wild_turn(rng: random.Random) -> TurnRecord:
     entry = rng.choice(["a", "fixers", "an_entry_with_a_name_of_fifty_characters_" * 2])
     long_s = rng.choice([0.0, 0.001, 0.5, 9.999, 300.0, 6384.0, 99_999.0])
     outcome = rng.choice(["ok", "ok", "cut", "first_token_timeout", "tool_call_lost"])
-    values = {"kind": rng.choice(["first", "later", "side", "sub", "compaction"]), "outcome": outcome}
+    values: dict[str, Any] = {"kind": rng.choice(["first", "later", "side", "sub", "compaction"]), "outcome": outcome}
     sizes = {"prompt_tokens": rng.choice([None, 5, 999, 131_072, 2_000_000]), "cached_tokens": 7, "expected_tokens": 9}
+    sizes |= {"wasted_prefill_tokens": rng.choice([None, 0, 9_999_999]), "capped_tokens": rng.choice([None, 150_000])}
+    values |= {"miss": rng.choice([None, *misses.CAUSES]), "profile": rng.choice(["p", "mini-swe-agent" * 9])}
+    values |= {"outcome": rng.choice([outcome, outcome, "capped"]), "no_call": rng.choice([None, True])}
+    values |= {"tool_call_kinds": rng.choice([{}, {"broken_schema": 99_999, "unknown_tool": 88_888, "not_json": 7}])}
     return turn(rng.choice([None, long_s]), entry, end_s=long_s, stall_s=long_s, **values, **sizes)
 
 
@@ -259,6 +325,8 @@ def wild_limits() -> list[Limit]:
 def test_it_is_eighty_columns_wide_whatever_happened(seed: int) -> None:
     rng = random.Random(seed)
     summary = summarise([wild_turn(rng) for _ in range(rng.choice([0, 1, 30, 200]))], wild_limits())
+    if rng.random() < 0.5:
+        summary = dataclasses.replace(summary, misses={cause: Total(9, 9_999_999, 99_999.0) for cause in misses.CAUSES})
     made = table.render(summary, headline.lines(scenario("漢" * 60), summary))
     assert [line for line in made.splitlines() if cell_len(line) > 80] == []
     assert not re.search(r"None|nan|inf\b", made)
