@@ -11,7 +11,7 @@ from locust.runners import MasterRunner, Runner
 
 from locust_agents import plan, records
 from locust_agents.errors import ClusterError, LocustAgentsError
-from locust_agents.locustfiles import ending, faults, missing, opening, senders, trouble
+from locust_agents.locustfiles import breach, ending, faults, missing, opening, senders, trouble
 from locust_agents.locustfiles.events import ensure_hooks
 from locust_agents.locustfiles.run_state import RunState
 from locust_agents.locustfiles.swarm import Swarm
@@ -82,6 +82,9 @@ class Conductor(RunState):
         missing.look(self)
         if self.lookout is not None and (found := self.lookout.look()) is not None:
             return trouble.ends_the_run(self, found)
+        if self.drained_at is None and (said := breach.look(self)) is not None:
+            self.say(said)
+            self.drain()
         if self.drained_at is None and self.elapsed_s() >= self.duration_s():
             self.drain()
         late = self.drained_at is not None and perf_counter() - self.drained_at >= self.running.drain_s

@@ -8,7 +8,7 @@ from locust_agents import preambles, run_folder
 from locust_agents.cluster import attach_headers, manners, this_machine
 from locust_agents.cluster.manners import Greeting
 from locust_agents.errors import ScenarioError
-from locust_agents.locustfiles import backend, blaming, calibration, forecasting, senders
+from locust_agents.locustfiles import backend, blaming, calibration, forecasting, identity, senders
 from locust_agents.locustfiles.backend import Backend
 from locust_agents.locustfiles.handwritten import profiles_of, scenario_of
 from locust_agents.locustfiles.listening import Listening
@@ -84,6 +84,9 @@ def _plan(state: RunState, peer: _Peer, scenario: Scenario, folder: RunFolder) -
         model=peer.model,
         epoch=1 if state.server is None else state.server.epoch,
         headers=peer.headers,
+        checks=identity.checks(
+            scenario, resolve(peer.url), peer.model, measured.nonce, peer.headers, folder.note, state.say
+        ),
     )
 
 

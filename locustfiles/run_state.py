@@ -34,7 +34,7 @@ class RunState:
     """Of the local or master process.
 
     `timed` is how fast the server is and the run that measured it, and goes with the server; `is_shared` where others
-    were using it as the run came. `started_at` and `drained_at` are readings of perf_counter, `began` and `until` are the
+    were using it as the run came. `started_at` and `drained_at` are readings of perf_counter, `began` and `until` the
     same in UNIX seconds; None before they happen. `missing` is the most agents that were, and of how many.
     """
 
@@ -70,6 +70,7 @@ class RunState:
     began: float | None = None
     until: float | None = None
     missing: tuple[int, int] | None = None
+    looked_at: int = 0
 
     def reset(self) -> None:
         """What the run before left is not this run's."""
@@ -77,6 +78,7 @@ class RunState:
         self.forecast = self.benchmark = self.summary = None
         self.started_at = self.drained_at = self.began = self.until = self.missing = None
         self.plugin_faults, self.records, self.gaps = [], [], []
+        self.looked_at = 0
 
     def fail(self, error: LocustAgentsError | OSError) -> None:
         """Keeps the first error; it decides the exit status."""

@@ -30,7 +30,7 @@ KEY_HELP: Mapping[str, str] = {
     "Scenario.arrival": "sessions of all entries start on a clock; without it an agent's next session follows its last",
     "Scenario.drain": "how long turns that are open at the end may take; cut ends them at once",
     "Scenario.limits": "what must hold, as [entry.][kind.]metric.stat: bound; a broken one ends the run with status 1",
-    "Scenario.stop_on_breach": "whether the run ends as soon as a limit cannot be held any more",
+    "Scenario.stop_on_breach": "whether the run ends as soon as a limit is broken",
     "Scenario.canary": "whether agents are asked for a code word of their own, so that wrong answers are noticed",
     "Scenario.identity": "whether one prompt is sent alone and again in the crowd, and its answers compared",
     "Scenario.timeouts": "the clients' patience; without it, each profile's own",

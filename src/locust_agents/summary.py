@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from locust_agents import cold, figures, itl, lateness, metrics, misses_totals, window
+from locust_agents import answer_check_totals, cold, figures, itl, lateness, metrics, misses_totals, window
+from locust_agents.answer_check_totals import Answers
 from locust_agents.cold import ColdTurn
 from locust_agents.figures import Wait
 from locust_agents.lateness import Lateness
@@ -12,7 +13,7 @@ from locust_agents.limits import KINDS, METRICS, Limit
 from locust_agents.misses_totals import Total
 from locust_agents.outcome import Outcome
 from locust_agents.prefill_curve import Curve
-from locust_agents.records import TurnRecord
+from locust_agents.records import CANARY, TurnRecord
 from locust_agents.setting import Setting
 from locust_agents.verdict import Judgement, judge
 from locust_agents.window import Window
@@ -44,8 +45,8 @@ class Summary:
 
     `reuse` are two shares of all prompt tokens: those that came from the cache, those that could have. `misses` are by
     cause, `wasted_prefill` are tokens by profile, `capped` is what `cap_prompt` spared the others. `no_call` is a share
-    of the turns that a call was expected of, `thinking` of the tokens written. All but the last three is of the turns in
-    the `window`; `came_cached` are first turns that were not as cold as they should be.
+    of the turns that a call was expected of, `thinking` of the tokens written. All but the last three is of the turns
+    in the `window`; `came_cached` are first turns that were not as cold as they should be.
     """
 
     run: str
@@ -70,6 +71,7 @@ class Summary:
     prefill: Wait | None
     prefill_is_bound: bool
     loop_lag_p99: Wait | None
+    answers: Answers | None
     judgements: tuple[Judgement, ...]
     window: Window | None
     late: Lateness | None
@@ -84,15 +86,16 @@ def summarise(
     setting: Setting = _ANY,
 ) -> Summary:
     """All figures of a run at once; an empty one is a summary too. Tokens are priced where there is a `curve`."""
-    everything, records = records, window.measured(records, setting)
+    everything, measured = records, window.measured(records, setting)
+    records = [record for record in measured if record.kind != CANARY]  # questions of ours are nobody's turns
     gaps = metrics.gaps(records)
     prefill, is_bound = _prefill(records)
     return Summary(
         run=everything[0].run if everything else "",
         turns=len(records),
         seconds=_seconds(records),
-        rows=tuple(_rows(records)),
-        outcomes=dict(Counter(str(record.outcome) for record in records)),
+        rows=tuple(_rows(measured)),
+        outcomes=dict(Counter(str(record.outcome) for record in measured)),
         tool_calls=sum(record.tool_calls[0] for record in records),
         bad_tool_calls=sum(record.tool_calls[1] for record in records),
         tool_call_kinds=_kinds(records),
@@ -110,7 +113,8 @@ def summarise(
         prefill=prefill,
         prefill_is_bound=is_bound,
         loop_lag_p99=_lag(records),
-        judgements=tuple(judge(limits, records)),
+        answers=answer_check_totals.answers(measured),
+        judgements=tuple(judge(limits, measured)),
         window=window.of(everything, setting),
         late=lateness.of(everything, records, setting),
         came_cached=cold.came_cached(everything, setting),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len, set_cell_size
 
-from locust_agents import limit_lines, misses_lines
+from locust_agents import answer_check_totals, limit_lines, misses_lines
 from locust_agents.quantities import WIDTH, gap, joined, share, speed
 from locust_agents.quantities import count as count
 from locust_agents.quantities import seconds as seconds
@@ -26,6 +26,7 @@ def render(summary: Summary, header: Sequence[str] = ()) -> str:
         *_speeds(summary),
         *misses_lines.lines(summary),
         *_endings(summary),
+        *answer_check_totals.lines(summary.answers),
         *limit_lines.lines(summary.judgements),
     ]
     return "\n".join(_cut(line).rstrip() for line in lines)

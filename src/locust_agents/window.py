@@ -4,11 +4,12 @@ A turn that was open as the load ended counts in full; how many those were is sa
 the machines that sent them: where workers run on several, their clocks must agree.
 """
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from locust_agents.outcome import Outcome
-from locust_agents.records import TurnRecord
+from locust_agents.records import CANARY, TurnRecord
 from locust_agents.setting import Setting
 
 
@@ -46,7 +47,7 @@ def of(records: Sequence[TurnRecord], setting: Setting) -> Window | None:
     return Window(
         from_s=from_s,
         until_s=max(from_s, (ends if until is None else until) - began),
-        warm_up_turns=len(warm),
+        warm_up_turns=sum(kind != CANARY for _, _, kind in warm),
         open_at_end=len(open_at_end),
         cut_at_end=sum(record.outcome is Outcome.CUT for record in open_at_end),
     )
@@ -71,9 +72,15 @@ def _warm(records: Sequence[TurnRecord], setting: Setting) -> set[_Turn]:
     starts: dict[_Turn, float] = {}
     for record in sorted(records, key=lambda record: record.wall_time):
         starts.setdefault(_turn(record), record.wall_time)
-    if setting.warm_up_turns is not None:
-        return set(list(starts)[: setting.warm_up_turns])
-    if setting.warm_up_s is None or not records:
-        return set()
-    over = _began(records, setting) + setting.warm_up_s
+    over = _over(records, starts, setting)
     return {turn for turn, start in starts.items() if start < over}
+
+
+def _over(records: Sequence[TurnRecord], starts: Mapping[_Turn, float], setting: Setting) -> float:
+    """When the warm-up was over, in UNIX seconds: by turns, as the next one started."""
+    if setting.warm_up_turns is not None:
+        counted = [start for (_, _, kind), start in starts.items() if kind != CANARY]
+        return counted[setting.warm_up_turns] if setting.warm_up_turns < len(counted) else math.inf
+    if setting.warm_up_s is None or not records:
+        return -math.inf
+    return _began(records, setting) + setting.warm_up_s

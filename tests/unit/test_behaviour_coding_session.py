@@ -1,7 +1,7 @@
 """A whole session: what a human says, and the loop of tool calls after it."""
 
 from locust_agents.plugins import registry
-from locust_agents.plugins.api import FINAL_ANSWER, TOOL_CALL, Turn
+from locust_agents.plugins.api import Turn
 from locust_agents.plugins.behaviours.coding_session import coding_session
 from locust_agents.plugins.testing import play
 
@@ -24,10 +24,9 @@ def test_its_lengths_are_drawn() -> None:
     assert len({turns.count(True) for turns in lengths}) > 5
 
 
-def test_its_answers_are_drawn_where_that_is_wanted() -> None:
-    tool, final = play(coding_session, human_turns=1, loop_length=2, drawn_answers=True).turns
-    assert TOOL_CALL.values[0] <= (tool.answer_tokens or 0) <= TOOL_CALL.values[-1]
-    assert FINAL_ANSWER.values[0] <= (final.answer_tokens or 0) <= FINAL_ANSWER.values[-1]
+def test_the_last_answer_of_a_loop_calls_no_tool() -> None:
+    turns = play(coding_session, human_turns=2, loop_length=3).turns
+    assert [turn.ends_loop for turn in turns] == [False, False, True, False, False, True]
 
 
 def test_a_product_asks_for_its_title_first() -> None:

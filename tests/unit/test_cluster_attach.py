@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from locust_agents.cluster.attach import attach, base_url
+from locust_agents.cluster.attached_hosts import AttachedHost
 from locust_agents.errors import ClusterError, ScenarioError
 
 
@@ -64,6 +65,19 @@ def test_attach_and_leave() -> None:
     assert noted == [("attach", {"url": base})]
     assert said == [f"looking for the server at {base}"]
     assert (attached.stop(), attached.failure(), attached.processes(), attached.log_tail(0)) == ([], None, [], ())
+
+
+def test_attach_to_a_server_whose_hosts_are_known() -> None:
+    said: list[str] = []
+    noted: list[tuple[str, Mapping[str, object]]] = []
+    hosts = [AttachedHost("mac1", "mac1", [0]), AttachedHost("mac2", "mac2", [1])]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        attached = attach(url, said.append, lambda *note: noted.append(note), hosts=hosts, model="org/m")
+    assert said[1] == "its hosts: rank 0 on mac1, rank 1 on mac2; their memory and processes are watched"
+    assert noted == [("attach", {"url": url, "hosts": ["mac1", "mac2"]})]
+    assert [host.name for host in attached.hosts()] == ["mac1", "mac2"]
+    assert (attached.model, attached.ranks, attached.failure()) == ("org/m", 2, None)
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,12 @@
 import shlex
 from pathlib import Path
 
-from locust_agents.cluster.check_lines import attached_lines, lines
+from locust_agents.cluster.benchmark_job import Ask
+from locust_agents.cluster.check_lines import attached_lines, benchmark_line, lines, plugin_line
 from locust_agents.cluster.command import LaunchSpec, launch_command
 from locust_agents.cluster.hostfile import Host, Hostfile
+from locust_agents.cluster.raw_benchmark import benchmark_command
+from locust_agents.scenarios.model import Server
 
 RING = Hostfile(Path("ring.json"), "ring", (), (Host("127.0.0.1", ("10.0.0.1",)), Host("bob@mac2", ("10.0.0.2",))))
 JACCL = Hostfile(
@@ -59,6 +62,22 @@ def test_ports_that_each_run_draws() -> None:
     assert spoken(printed, "address") == (
         "http://127.0.0.1:12000/v1 (a free port; each run draws its own, unless server.port says one)"
     )
+
+
+def test_the_benchmark_has_the_ranks_and_a_folder_of_its_own() -> None:
+    spec = LaunchSpec("m", hostfile=RING, python="python3", options={"prefill-step-size": 512})
+    line = benchmark_line(spec, "~/m", Ask(64, 8, 2, 1), 32323, Path("/runs/x"))
+    argv = benchmark_command(spec, "~/m", Ask(64, 8, 2, 1), 32323, Path("/runs/x/benchmark"))
+    assert line[:8] == "before  "
+    assert tuple(shlex.split(line[8:])) == argv
+    assert line.endswith("-p 64 -g 8 -b 2 -n 1 --prefill-step-size 512")
+
+
+def test_a_plugin_s_server() -> None:
+    assert plugin_line(Server.model_validate({"launcher": "vllm", "with": {"gpus": 2, "quick": True}})) == (
+        "server  by the launcher vllm, with gpus: 2, quick: True"
+    )
+    assert plugin_line(Server(launcher="vllm")) == "server  by the launcher vllm"
 
 
 def test_attached() -> None:

@@ -24,7 +24,7 @@ def test_reads(key: str, value: object, meant: tuple[str | None, str | None, str
     assert parse_limit(key, value, ENTRIES) == Limit(key, *meant)
 
 
-ALL = "ttft, first_answer, queue, connect, itl, stall, turn, prefill, decode, reuse, failures"
+ALL = "ttft, first_answer, queue, connect, itl, stall, turn, prefill, decode, reuse, failures, right, same"
 BAD_KEYS = [
     ("no metric", "later", f"names no metric; add one of {ALL}"),
     ("a mistyped metric", "tftt.max", "unknown word 'tftt'; did you mean 'ttft'?"),
@@ -85,9 +85,10 @@ def test_failures_are_always_held(given: list[str], held: list[str]) -> None:
 
 
 def test_each_metric_has_a_side_and_a_unit() -> None:
-    assert {name for name, metric in METRICS.items() if not metric.at_most} == {"prefill", "decode", "reuse"}
+    at_least = {"prefill", "decode", "reuse", "right", "same"}
+    assert {name for name, metric in METRICS.items() if not metric.at_most} == at_least
     assert {metric.unit for metric in METRICS.values()} == {"s", "tok/s", "share"}
-    assert {name for name, metric in METRICS.items() if not metric.stats} == {"reuse", "failures"}
+    assert {name for name, metric in METRICS.items() if not metric.stats} == {"reuse", "failures", "right", "same"}
 
 
 def test_limits_need_no_heavy_library() -> None:

@@ -132,7 +132,7 @@ def test_command_is_a_shell_line_also_without_pids() -> None:
 
 
 def test_command_and_files_tell_the_same_of_this_process() -> None:
-    here, by_command = memory.sample([os.getpid()]), memory.sample([os.getpid()], memory._shell)
+    here, by_command = memory.sample([os.getpid()]), memory.sample([os.getpid()], memory.shell)
     assert here.used.keys() == by_command.used.keys() == {os.getpid()}
     assert 2**20 < here.used[os.getpid()] <= here.highest[os.getpid()] < 2**40
     assert (here.figure, here.swap_used is None) == (by_command.figure, by_command.swap_used is None)

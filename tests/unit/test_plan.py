@@ -1,6 +1,4 @@
-"""What travels to workers comes out as it went in, and shares add up."""
-
-import pytest
+"""What travels to workers comes out as it went in."""
 
 from locust_agents import plan
 from locust_agents.plan import RunPlan
@@ -15,7 +13,7 @@ CALIBRATION = Calibration(
     tool_chars={"opencode": 20_000},
     measured=True,
 )
-PLAN = RunPlan("run-1", "name: ü\nseed: 1\n", "http://127.0.0.1:8080", CALIBRATION, epoch=2, workers=3)
+PLAN = RunPlan("run-1", "name: ü\nseed: 1\n", "http://127.0.0.1:8080", CALIBRATION, epoch=2)
 
 
 def test_a_plan_survives_its_journey() -> None:
@@ -27,16 +25,4 @@ def test_a_plan_survives_its_journey() -> None:
 def test_an_unmeasured_plan_too() -> None:
     bare = RunPlan("r", "", "http://a", Calibration("n"))
     assert plan.from_text(plan.to_text(bare)) == bare
-    assert (bare.model, bare.epoch, bare.workers) == ("default_model", 1, 1)
-
-
-@pytest.mark.parametrize("total", [0, 1, 2, 5, 6, 7, 200])
-@pytest.mark.parametrize("workers", [1, 2, 3, 7])
-def test_shares_add_up_and_differ_by_one_at_most(total: int, workers: int) -> None:
-    shares = [plan.share(total, workers, worker) or 0 for worker in range(workers)]
-    assert sum(shares) == total
-    assert max(shares) - min(shares) <= 1
-
-
-def test_no_bound_is_none_for_everybody() -> None:
-    assert [plan.share(None, 2, worker) for worker in range(2)] == [None, None]
+    assert (bare.model, bare.epoch) == ("default_model", 1)

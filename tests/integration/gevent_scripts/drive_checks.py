@@ -60,6 +60,11 @@ SWAPPED = [
     for step in STEPS
 ]
 LOOPED = [dataclasses.replace(said("amber " * 12), when=script.when) for script in RIGHT]
+THOUGHT = [
+    dataclasses.replace(chat_stream([], 0.01, 0.001, reasoning=[thought], finish="length"), when=own(name, step).when)
+    for name, thought in zip(NAMES, (f"so {word(NAMES[0], TASK)} and {word(NAMES[0], 'step 2')}", "hm"), strict=True)
+    for step in STEPS
+]
 REFUSED = [Script(((0.0, b'{"error": "no"}'),), 404, when=script.when) for script in RIGHT]
 
 
@@ -114,6 +119,7 @@ def main() -> None:
         "swapped": gevent.spawn(run, SWAPPED, WORDS),
         "looped": gevent.spawn(run, LOOPED, WORDS),
         "refused": gevent.spawn(run, REFUSED, WORDS),
+        "thought": gevent.spawn(run, THOUGHT, WORDS),
         "unchecked": gevent.spawn(run, RIGHT, None),
         "same": gevent.spawn(run, [dataclasses.replace(once, when=("thirty",))], alone),
         "different": gevent.spawn(run, [dataclasses.replace(said("one, too"), when=("thirty",))], alone),

@@ -58,7 +58,7 @@ def bad_side(agent: Agent) -> Session:
 
 
 @behaviour
-def right(agent: Agent) -> Session:
+def steady(agent: Agent) -> Session:
     """A behaviour that goes on while others fail."""
     for _ in range(4):
         yield agent.user("Next.")
@@ -77,9 +77,9 @@ def main() -> int:
     """One run with an entry for each; what the command prints goes where it always goes."""
     folder = Path(sys.argv[1])
     wrong = [raises, raises_at_once, nonsense, unborn, bad_child, bad_side]
-    registry.behaviours = lambda: {made.name: made for made in [*wrong, right]}
+    registry.behaviours = lambda: {made.name: made for made in [*wrong, steady]}
     with ReplayServer([SLOW]) as server:
-        swarm = {made.name.replace("_", "-"): {"behaviour": made.name} for made in [*wrong, right]}
+        swarm = {made.name.replace("_", "-"): {"behaviour": made.name} for made in [*wrong, steady]}
         keys = {
             "server": {"attach": server.url},
             "sessions": 1,

@@ -1,4 +1,4 @@
-"""Four agents on two real ranks of the tiny model, asked alone and in the crowd; their records are printed as JSON."""
+"""Three agents on two real ranks of the tiny model, asked alone and in the crowd; their records are printed as JSON."""
 
 import locust  # noqa: F401, I001 (first: it patches the standard library)
 
@@ -31,14 +31,14 @@ name: identity
 server: {launch: {model: tiny, ranks: 2}}
 duration: 60s
 canary: {every: 3}
-swarm: {fixers: {behaviour: fix_failing_test, agents: 4}}
+swarm: {fixers: {behaviour: fix_failing_test, agents: 3}}
 """
 
 
 def talk(agent: Agent) -> Session:
-    """Nine turns, each behind the tools' results."""
+    """Six turns, each behind the tools' results."""
     reply = yield agent.user("Go on.", tokens=2000)
-    for _ in range(8):
+    for _ in range(5):
         reply = yield agent.tool_results(reply, tokens=1000)
 
 
@@ -58,7 +58,7 @@ def load(url: str, scenario: Scenario, told: list[str]) -> list[TurnRecord]:
     checks = identity.checks(scenario, resolve(url), MODEL, "123 456", {}, lambda *_: None, told.append)
     plan = RunPlan("run", "", url, measured, checks=checks)
     swarm = Swarm(plan, scenario, Environment(events=Events()), kept.append)
-    gevent.joinall([gevent.spawn(drive, swarm, f"fixers/0.{number}") for number in range(4)], raise_error=True)
+    gevent.joinall([gevent.spawn(drive, swarm, f"fixers/0.{number}") for number in range(3)], raise_error=True)
     swarm.close()
     return kept
 

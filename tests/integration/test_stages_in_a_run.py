@@ -1,0 +1,221 @@
+"""Runs over time against a replay server, in one process and with two workers: who starts turns, and when."""
+
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from locust_agents import run_folder
+from locust_agents.cluster.replay import ReplayServer, chat_stream
+from locust_agents.outcome import Outcome
+from locust_agents.records import TurnRecord
+
+BIN = Path(sys.executable).parent
+LOCUSTFILE = Path(__file__).parents[2] / "locustfiles" / "coding_agents.py"
+# Of one turn that lasts longer than a stage's first second, and one that is over at once.
+LONG = chat_stream(["so ", "it ", "is"], 1.1, 0.01, usage=(400, 0, 3))
+SHORT = chat_stream(["so ", "it ", "is"], 0.05, 0.01, usage=(400, 0, 3))
+COMMON = """\
+scale: 0.01
+gaps: {scale: 0}
+start: {apart: 0s}
+curve: off
+"""
+PLAN = [(3, 1), (3, 4), (4, 1), (3, 4)]
+STAGES = f"""\
+name: one, four, one, four
+stages: [{", ".join(f"{{for: {lasts_s}s, fixers: {agents}}}" for lasts_s, agents in PLAN)}]
+drain: 10s
+swarm:
+  fixers: {{behaviour: fix_failing_test}}
+{COMMON}"""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that has ended; `began` is when its load did, in UNIX seconds."""
+
+    status: int
+    records: list[TurnRecord]
+    summary: Mapping[str, Any]
+    began: float
+    printed: str
+
+    def starters(self, from_s: float, until_s: float) -> set[str]:
+        """The agents that started a turn in these seconds of the load."""
+        return {turn.agent for turn in self.records if from_s <= turn.wall_time - self.began < until_s}
+
+
+def outcome(status: int, out: Path, printed: str) -> Run:
+    notes = [json.loads(line) for line in (out / "cluster.jsonl").read_text().splitlines()]
+    [began] = [note["time"] for note in notes if note["event"] == "load"]
+    summary = json.loads((out / "summary.json").read_text())
+    return Run(status, list(run_folder.turns(out)), summary, began, printed)
+
+
+def local(folder: Path, scenario: str, server: ReplayServer) -> Run:
+    (folder / "s.yaml").write_text(scenario)
+    command = [str(BIN / "locust-agents"), "run", "s.yaml", "--attach", server.url, "--out", "out"]
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=90, check=False)
+    assert "Traceback" not in ended.stderr, ended.stderr
+    return outcome(ended.returncode, folder / "out", ended.stdout)
+
+
+def with_workers(folder: Path, scenario: str, server: ReplayServer, lost_after_turns: int | None = None) -> Run:
+    """A headless master and two workers, as plain Locust has them; one of them may be lost."""
+    (folder / "s.yaml").write_text(f"{scenario}server: {{attach: '{server.url}'}}\n")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    locust = [str(BIN / "locust"), "-f", str(LOCUSTFILE)]
+    bind = ["--expect-workers", "2", "--master-bind-host", "127.0.0.1", "--master-bind-port", port]
+    processes = [start([*locust, "--scenario", "s.yaml", "--headless", "--master", *bind], folder, "master.log")]
+    processes += [start([*locust, "--worker", "--master-port", port], folder, f"worker-{n}.log") for n in (0, 1)]
+    try:
+        if lost_after_turns is not None:
+            wait_for_turns(folder, lost_after_turns, processes[0])
+            (lost := processes.pop()).kill()
+            lost.wait()
+        status = processes[0].wait(90)
+        assert {worker.wait(20) for worker in processes[1:]} == {0}
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    said = "".join((folder / name).read_text() for name in ("master.log", "worker-0.log", "worker-1.log"))
+    assert "Traceback" not in said, said
+    [out] = (folder / "runs").iterdir()
+    return outcome(status, out, said)
+
+
+def wait_for_turns(folder: Path, number: int, master: "subprocess.Popen[bytes]") -> None:
+    while sum(path.read_bytes().count(b"\n") for path in folder.glob("runs/*/turns.jsonl")) < number:
+        assert master.poll() is None, (folder / "master.log").read_text()
+        time.sleep(0.1)
+
+
+def start(command: Sequence[str], folder: Path, log: str) -> "subprocess.Popen[bytes]":
+    with (folder / log).open("wb") as out:
+        return subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
+
+
+WAYS = {"local": local, "two workers": with_workers}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_turns_start_only_as_the_plan_allows(way: str, tmp_path: Path) -> None:
+    with ReplayServer([LONG]) as server:
+        run = WAYS[way](tmp_path, STAGES, server)
+    assert run.status == 0, run.printed
+    assert {turn.outcome for turn in run.records} == {Outcome.OK}
+    begun_s = 0.0
+    for lasts_s, agents in PLAN:
+        # A start is stamped a moment after the plan was asked.
+        starters = run.starters(begun_s + 0.2, begun_s + lasts_s)
+        assert {name.rpartition(".")[2] for name in starters} == {str(number) for number in range(agents)}
+        assert len(starters) == agents, "the same agents from stage to stage"
+        begun_s += lasts_s
+    assert not run.starters(begun_s + 0.2, begun_s + 60)
+    assert len({turn.agent for turn in run.records}) == 4
+    for agent in run.starters(3.2, 6.0) - run.starters(6.2, 10.0):
+        turns = sorted((turn for turn in run.records if turn.agent == agent), key=lambda turn: turn.wall_time)
+        assert len({turn.session for turn in turns}) == 1, "who was parked goes on where it was"
+        assert [turn.turn for turn in turns] == list(range(len(turns)))
+    assert run.summary["missing"] is None
+    if way == "two workers":
+        assert {turn.worker for turn in run.records} == {0, 1}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_one_agent_alone_takes_all_turns(way: str, tmp_path: Path) -> None:
+    """A worker without a slot neither keeps turns for itself nor keeps the run from its end."""
+    scenario = f"name: one\nturns: 9\ndrain: 5s\nswarm: {{fixer: {{behaviour: fix_failing_test}}}}\n{COMMON}"
+    with ReplayServer([SHORT]) as server:
+        run = WAYS[way](tmp_path, scenario, server)
+    assert run.status == 0, run.printed
+    assert len(run.records) == 9
+    assert {turn.agent.rpartition(".")[2] for turn in run.records} == {"0"}
+
+
+def test_two_workers_start_each_session_of_the_clock_once(tmp_path: Path) -> None:
+    """Locust deals the slots of two entries so that each worker has those of one."""
+    scenario = f"""\
+name: on a clock
+duration: 4500ms
+drain: 10s
+arrival: {{rate: 2/s, process: constant}}
+swarm:
+  a: {{behaviour: review_diff, agents: 2, with: {{reads: 1}}}}
+  b: {{behaviour: review_diff, agents: 2, with: {{reads: 1}}}}
+{COMMON}"""
+    with ReplayServer([SHORT]) as server:
+        run = with_workers(tmp_path, scenario, server)
+    assert run.status == 0, run.printed
+    for entry in ("a", "b"):
+        firsts = [turn for turn in run.records if turn.entry == entry and turn.kind == "first"]
+        due = sorted(round((turn.wall_time - (turn.late_s or 0.0) - run.began) * 2) for turn in firsts)
+        assert due == list(range(len(due)))
+        assert len(due) >= 9
+    assert run.summary["late"]["waiting"] == 0
+
+
+def test_who_must_go_is_cut_and_comes_back(tmp_path: Path) -> None:
+    stages = "stages: [{for: 2s, fixers: 2}, {for: 2s, fixers: 1}, {for: 2s, fixers: 2}]\non_retire: cut"
+    scenario = f"name: cut\n{stages}\ndrain: 10s\nswarm: {{fixers: {{behaviour: fix_failing_test}}}}\n{COMMON}"
+    with ReplayServer([LONG]) as server:
+        run = local(tmp_path, scenario, server)
+    assert run.status == 0, run.printed
+    [cut] = [turn for turn in run.records if turn.outcome is Outcome.CUT]
+    assert (cut.agent, cut.error) == ("fixers/0.1", "the plan had this agent no more")
+    assert cut.wall_time - run.began < 2.0 <= cut.wall_time + cut.end_s - run.began
+    assert run.starters(2.2, 4.0) == {"fixers/0.0"}
+    assert run.starters(4.0, 6.0) == {"fixers/0.0", "fixers/0.1"}
+
+
+def test_a_slow_server_cannot_hide_its_queue(tmp_path: Path) -> None:
+    """One agent has a session of five long turns, while one a second is due."""
+    scenario = f"""\
+name: too slow
+duration: 4s
+drain: cut
+arrival: {{rate: 1/s, process: constant}}
+swarm: {{asker: {{behaviour: review_diff, with: {{reads: 4}}}}}}
+{COMMON}"""
+    with ReplayServer([LONG]) as server:
+        run = local(tmp_path, scenario, server)
+    late = run.summary["late"]
+    assert (late["sessions"], late["waiting"]) in ((4, 3), (5, 4))
+    assert late["max"]["is_more"]
+    assert late["max"]["value"] > 2
+    assert "never started" in run.printed
+
+
+def test_warm_up_is_recorded_and_not_counted(tmp_path: Path) -> None:
+    scenario = f"name: w\nturns: 7\nwarm_up: 3 turns\nswarm: {{fixer: {{behaviour: fix_failing_test}}}}\n{COMMON}"
+    with ReplayServer([SHORT]) as server:
+        run = local(tmp_path, scenario, server)
+        assert len(run.records) == 7
+        assert (run.summary["turns"], run.summary["window"]["warm_up_turns"]) == (4, 3)
+        assert "3 turns of warm-up left out" in run.printed
+        shown = subprocess.run(
+            [str(BIN / "locust-agents"), "show", str(tmp_path / "out")], capture_output=True, text=True, check=True
+        )
+    assert shown.stdout.splitlines()[:-1] == run.printed.splitlines()[:-1]
+
+
+def test_the_agents_of_a_lost_worker_are_missing(tmp_path: Path) -> None:
+    """Locust notices after some four seconds; what is missing is said from the tenth on."""
+    scenario = (
+        f"name: lost\nduration: 14s\ndrain: cut\nswarm: {{a: {{behaviour: fix_failing_test, agents: 4}}}}\n{COMMON}"
+    )
+    with ReplayServer([LONG]) as server:
+        run = with_workers(tmp_path, scenario, server, lost_after_turns=4)
+    assert run.summary["missing"] == [2, 4]
+    assert "agents missing 2 of 4" in run.printed
