@@ -8,7 +8,7 @@ from locust_agents.bootstrap import Units, Weights
 from locust_agents.compare_figures import Subject
 
 # So many values are drawn in all, a few seconds' work, but in so many rounds at least.
-_VALUES, _LEAST_ROUNDS = 60_000_000, 199
+_VALUES, _LEAST_ROUNDS = 20_000_000, 199
 _SEED = 1
 
 

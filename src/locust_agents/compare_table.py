@@ -36,7 +36,7 @@ def verdict_line(verdict: Verdict) -> str:
     """One sentence."""
     because = verdict.because
     reason = verdict.reason if because is None else described(because)
-    start = f"B is {verdict.word}"
+    start = f"B is {verdict.word}" if verdict.word != "not decided" else "not decided"
     if verdict.word == "not called better":
         return f"{start}: {'; '.join(verdict.doubts)} (else: {reason})"
     return f"{start}: {reason}" + "".join(f"; but {doubt}" for doubt in verdict.doubts)

@@ -67,7 +67,8 @@ def _of_figures(found: Comparison, broken: Sequence[Figure], doubts: Sequence[st
         return Verdict("not called better", SAME, min(better, key=_rank))
     if better:
         return Verdict("better", SAME, min(better, key=_rank))
-    words = {one.word for one in found.figures if compare.is_default_key(one)}
+    # One turn that was cut as the run ended leaves the worst of it open, and says little else.
+    words = {one.word for one in found.figures if compare.is_default_key(one) and one.stat not in ("max", "min")}
     if words <= {"few"}:
         return Verdict("not decided", SAME, reason="too few turns or sessions to tell a difference from noise")
     if "open" in words:

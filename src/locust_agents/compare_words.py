@@ -97,7 +97,7 @@ def _word(each: Found, may_differ: bool) -> Word:
     least, most = _extremes(one, sides)
     if may_differ and not _is_small(one, sides) and not interval[0] <= 0 <= interval[1]:
         if each.effect > 0:
-            return "worse" if True else "open"
+            return "worse" if least > 0 else "open"
         return "better" if most < 0 else "open"
     return "noise" if least == most or interval[0] <= least <= most <= interval[1] else "open"
 

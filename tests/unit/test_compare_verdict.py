@@ -63,6 +63,7 @@ RIGHT = (OK, replace(OK, kind="canary", canary="right"))
         ([BETTER, NOISE], HELD, HELD, "better", 0, "better"),
         ([NOISE], HELD, HELD, "not different", 0, "noise"),
         ([replace(NOISE, word="few")], HELD, HELD, "not decided", 0, "too few turns"),
+        ([NOISE, replace(NOISE, stat="max", word="open")], HELD, HELD, "not different", 0, "one turn that was cut"),
         ([NOISE, replace(NOISE, word="open")], HELD, HELD, "not decided", 0, "waits that did not end"),
         ([BETTER], HELD, UNTRUSTED, "not called better", 4, "what is not to be trusted crowns nobody"),
         ([P95], UNTRUSTED, HELD, "worse", 4, "4 goes before 1"),
@@ -159,6 +160,7 @@ def test_which_figures_an_allowance_asks_for() -> None:
             "B is not called better: B cannot be trusted: the machine slept for 9 s "
             "(else: fixers later TTFT p95 0.52 → 0.31 s (−40 %, 95 % interval −49…−29 %))",
         ),
+        (verdict(replace(NOISE, word="few")), "not decided: too few turns or sessions to tell"),
         (verdict(NOISE), "B is not different: what differs is noise"),
         (verdict(replace(P95, b=Wait(300.0, True))), "B is worse: fixers later TTFT p95 0.31 → > 300 s "),
         (
