@@ -4,10 +4,11 @@ import dataclasses
 import json
 from typing import Any
 
-from locust_agents import last_curve, summary, verdict, window
+from locust_agents import last_curve, stored_run, summary, verdict, why, window
 from locust_agents.cluster import this_machine
 from locust_agents.locustfiles import end_text, senders
 from locust_agents.locustfiles.run_state import RunState
+from locust_agents.why import Cause
 
 
 def sum_up(state: RunState) -> None:
@@ -22,6 +23,7 @@ def sum_up(state: RunState) -> None:
     if state.folder is not None and state.running is not None:
         curve = None if state.speed is None else state.speed.prefill
         state.summary = summary.summarise(state.records, state.running.limits, curve, setting=state.setting)
+        state.causes = _causes(state)
         state.folder.write("summary.json", json.dumps(as_json(state), indent=1))
         state.folder.write("summary.md", end_text.page(state, exit_status(state)))
 
@@ -70,8 +72,24 @@ def as_json(state: RunState) -> dict[str, Any]:
         "curve": _curve(state),
         "benchmark": _fields(state.benchmark),
         "machine": _fields(this_machine.facts()),
+        "cache_entries": None if state.blamer is None else state.blamer.entries,
+        "why": [dataclasses.asdict(cause) for cause in state.causes],
         **(_fields(state.summary) or {}),
     }
+
+
+def _causes(state: RunState) -> tuple[Cause, ...]:
+    """Why the worst turns of each entry waited."""
+    if state.path is None or state.running is None:
+        return ()
+    return why.why(
+        state.records,
+        stored_run.notes(state.path),
+        None if state.blamer is None else state.blamer.entries,
+        None if state.speed is None else state.speed.prefill,
+        state.running.server.attach is not None,
+        window.measured(state.records, state.setting),
+    )
 
 
 def _curve(state: RunState) -> dict[str, Any] | None:

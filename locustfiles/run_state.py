@@ -25,6 +25,7 @@ from locust_agents.run_folder import RunFolder
 from locust_agents.scenarios.model import Scenario
 from locust_agents.setting import DRAIN, LOAD, Setting
 from locust_agents.summary import Summary
+from locust_agents.why import Cause
 
 _log = logging.getLogger(__name__)
 
@@ -65,6 +66,7 @@ class RunState:
     forecast: Forecast | None = None
     benchmark: Result | None = None
     summary: Summary | None = None
+    causes: tuple[Cause, ...] = ()
     started_at: float | None = None
     drained_at: float | None = None
     began: float | None = None
@@ -78,7 +80,7 @@ class RunState:
         self.forecast = self.benchmark = self.summary = None
         self.started_at = self.drained_at = self.began = self.until = self.missing = None
         self.plugin_faults, self.records, self.gaps = [], [], []
-        self.looked_at = 0
+        self.looked_at, self.causes = 0, ()
 
     def fail(self, error: LocustAgentsError | OSError) -> None:
         """Keeps the first error; it decides the exit status."""

@@ -45,6 +45,11 @@ class Blamer:
         self._starts = starts or {}
         self._begin(epoch=1)
 
+    @property
+    def entries(self) -> int | None:
+        """What the server was told to keep; None where that is not known."""
+        return self._cache.entries
+
     def heard(self, sequences: int, by_type: Mapping[str, tuple[int, float]]) -> None:
         """Rank 0's log said that its cache holds so many entries."""
         self._log.heard(sequences, by_type)

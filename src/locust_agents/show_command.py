@@ -4,13 +4,15 @@ import argparse
 import dataclasses
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from locust_agents import find_run, run_text, stored_run
+from locust_agents import find_run, html_report, html_run, run_text, stored_run
 from locust_agents.cluster.benchmark_output import Result
 from locust_agents.cluster.peaks import Peaks
 from locust_agents.cluster.restart import Gap
 from locust_agents.stored_run import StoredRun
+from locust_agents.summary import Summary
 
 _BY_NUMBER = ("memory",)
 """Fields of Peaks whose keys are numbers, which JSON writes as text."""
@@ -20,17 +22,26 @@ def main(argv: Sequence[str]) -> int:
     """Prints what the run itself printed: figures to stdout, what a person must know besides to stderr."""
     parser = argparse.ArgumentParser("locust-agents show", description="A stored run's table again.")
     parser.add_argument("run", metavar="RUN", help="its folder, a part of its name below runs/, or `last`")
-    run = stored_run.read(find_run.find(parser.parse_args(argv).run))
-    if run.records:
-        print(text(run))
+    parser.add_argument(
+        "--html", metavar="FILE", nargs="?", const="", help="build its page again: report.html, or FILE"
+    )
+    options = parser.parse_args(argv)
+    told = html_run.of(stored_run.read(find_run.find(options.run)))
+    run = told.run
+    printed = text(run, told.summary) if run.records else ""
+    if printed:
+        print(printed)
     print(f"all of it: {run.path}")
+    if options.html is not None:
+        print(f"page: {html_report.write(told, printed, remarks(run), Path(options.html) if options.html else None)}")
     for line in remarks(run):
         print(line, file=sys.stderr)
     return 0
 
 
-def text(run: StoredRun) -> str:
+def text(run: StoredRun, figures: Summary | None = None) -> str:
     """The lines that stood at the run's end; raises ScenarioError where its limits cannot be read."""
+    figures = figures or stored_run.summary(run)
     gaps = [Gap(**_known(Gap, gap)) for gap in run.summary.get("gaps") or ()]
     vitals = run.summary.get("vitals")
     peaks = None if vitals is None else Peaks(**_known(Peaks, vitals))
@@ -38,7 +49,7 @@ def text(run: StoredRun) -> str:
     benchmark = None if measured is None else Result(**_known(Result, measured))
     lost = run.summary.get("missing")
     missing = None if lost is None else (int(lost[0]), int(lost[1]))
-    return run_text.text(stored_run.scenario(run), stored_run.summary(run), gaps, peaks, benchmark, missing)
+    return run_text.text(stored_run.scenario(run), figures, gaps, peaks, benchmark, missing, stored_run.why(run))
 
 
 def remarks(run: StoredRun) -> list[str]:

@@ -10,12 +10,15 @@ import yaml
 from pydantic import ValidationError
 
 from locust_agents import records, window
+from locust_agents import why as causes
 from locust_agents.errors import ScenarioError
 from locust_agents.limits import Limit, parse_limit
+from locust_agents.prefill_curve import Curve, through
 from locust_agents.records import TurnRecord
 from locust_agents.scenarios.model import Scenario
 from locust_agents.setting import DRAIN, LOAD, Setting
 from locust_agents.summary import Summary, summarise
+from locust_agents.why import Cause
 
 _Read = TypeVar("_Read")
 
@@ -75,7 +78,25 @@ def limits(run: StoredRun) -> tuple[Limit, ...]:
 
 def summary(run: StoredRun) -> Summary:
     """The figures once more, from the records and the scenario's limits; raises ScenarioError as `limits` does."""
-    return summarise(run.records, limits(run), setting=setting(run))
+    return summarise(run.records, limits(run), curve(run), setting=setting(run))
+
+
+def curve(run: StoredRun) -> Curve | None:
+    """The timed prompts that the run knew its server by."""
+    points = (run.summary.get("curve") or {}).get("points")
+    return through([(int(tokens), float(took_s)) for tokens, took_s in points]) if points else None
+
+
+def why(run: StoredRun) -> tuple[Cause, ...]:
+    """Why the worst turns waited, worked out anew."""
+    is_shared = "attach" in (run.scenario.get("server") or {})
+    entries = run.summary.get("cache_entries")
+    return causes.why(run.records, run.notes, entries, curve(run), is_shared, measured(run))
+
+
+def notes(folder: Path) -> tuple[Mapping[str, Any], ...]:
+    """The lines of cluster.jsonl, for a run that is not over yet."""
+    return tuple(_lines(folder / "cluster.jsonl", _mapping, []))
 
 
 def setting(run: StoredRun) -> Setting:
