@@ -12,6 +12,7 @@ from time import localtime, strftime
 
 from locust_agents import capacity, capacity_curve, capacity_document, capacity_question, sweep_folder
 from locust_agents.capacity_steps import INTERRUPTED, Series
+from locust_agents.cluster import attach
 from locust_agents.errors import LocustAgentsError, ScenarioError
 from locust_agents.scenarios import loader, with_plugins
 from locust_agents.scenarios.loader import Override, read_override
@@ -29,7 +30,7 @@ def main(argv: Sequence[str]) -> int:
     lock = os.open(folder, os.O_RDONLY)
     child = Child(lock)
     try:
-        series = Series(question, child, folder, options.shared_ok, _say)
+        series = Series(question, child, folder, options.shared_ok, _say, partial(_demand_server, question.scenario))
         return _search(series, options.json)
     finally:
         child.close()
@@ -79,6 +80,12 @@ def _folder(out: Path | None, name: str) -> Path:
     if any(path.iterdir()):
         raise ScenarioError(f"{path} is not empty; name another folder with --out")
     return path
+
+
+def _demand_server(scenario: Scenario) -> None:
+    """Raises ClusterError where nobody listens any more; one that we launched is looked after in its run."""
+    if scenario.server.attach is not None:
+        attach.attach(scenario.server.attach.url, lambda _: None, lambda _event, _fields: None)
 
 
 def _search(series: Series, as_json: bool) -> int:

@@ -66,14 +66,16 @@ class Call:
 def call(limits: Sequence[Limit], records: Sequence[TurnRecord], seed: int = 1) -> Call:
     """The verdict on a value, from the turns of all of its runs.
 
-    One limit that is clearly broken, or one wrong answer, breaks it; it keeps them only where nothing is left open.
+    One limit that is clearly broken, or one wrong answer, breaks it. It keeps them only where nothing is left open, and
+    some turn tells of a limit that the user wrote.
     """
     found = tuple(_figures(limits, records, Random(seed)))
     right = metrics.right(records)
     words = {figure.word for figure in found}
+    told = {figure.word for figure in found if not is_default(figure.limit)} or words
     if "broken" in words or (right is not None and right < 1):
         return Call(Verdict.BREAKS, found, right)
-    if words & {"noisy", "few"} or "kept" not in words:
+    if words & {"noisy", "few"} or "kept" not in told:
         return Call(Verdict.UNDECIDED, found, right)
     return Call(Verdict.KEEPS, found, right)
 
@@ -152,6 +154,11 @@ def _count(judged: Judgement, records: Sequence[TurnRecord]) -> int:
     if limit.metric == "itl":
         return sum(bool(metrics.gaps([record])) for record in of_agents)
     return len(metrics.waits(of_agents, limit.metric))
+
+
+def is_default(limit: Limit) -> bool:
+    """Whether it is the one that every scenario has: that no turn fails."""
+    return limit.metric == "failures" and limit.kind is None and not limit.bound
 
 
 def turns_for(limit: Limit) -> int:

@@ -45,7 +45,7 @@ class Question:
     @property
     def limits(self) -> tuple[Limit, ...]:
         """Those that the user wrote: without the default one, that no turn fails."""
-        return tuple(limit for limit in self.scenario.limits if not _is_default(limit))
+        return tuple(limit for limit in self.scenario.limits if not capacity_judging.is_default(limit))
 
 
 def ask(read: Read, over: str | None, lowest: str | None, highest: str | None) -> Question:
@@ -104,7 +104,3 @@ def _check(question: Question) -> None:
         raise ScenarioError("stages: a search needs a load that stays the same; take them out")
     if not question.limits:
         raise ScenarioError("limits: nothing to keep but failures; add one, as in --set limits.later.ttft.p95=20s")
-
-
-def _is_default(limit: Limit) -> bool:
-    return limit.metric == "failures" and limit.kind is None and not limit.bound

@@ -4,6 +4,7 @@ from locust_agents import capacity_words
 from locust_agents.capacity import Found
 from locust_agents.capacity_judging import Figure
 from locust_agents.capacity_steps import Series, Step
+from locust_agents.limits import Limit
 from locust_agents.quantities import share
 
 
@@ -34,8 +35,18 @@ def remarks(series: Series, known: Found) -> list[str]:
         found.append(f"not monotone: {odd} kept the limits though {known.breaks} did not; more capacity.turns may tell")
     if series.question.scenario.cache == "warm":
         found.append("cache: warm: each step found what the one before had left in the cache")
+    found += [
+        f"no turn tells of {capacity_words.title(limit)}"
+        for limit in series.question.limits
+        if _is_silent(series, limit)
+    ]
     found += [f"{step.value}: a run is not to be trusted: {why}" for step in series.steps for why in step.untrusted]
     return found
+
+
+def _is_silent(series: Series, limit: Limit) -> bool:
+    figures = [figure for step in series.steps for figure in step.call.figures if figure.limit.key == limit.key]
+    return bool(figures) and all(figure.word == "silent" for figure in figures)
 
 
 def broken(series: Series, known: Found) -> Figure | None:

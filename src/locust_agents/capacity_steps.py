@@ -55,13 +55,17 @@ class Step:
 
 @dataclass(slots=True)
 class Series:
-    """The steps of one search, as far as it has come. `shared_ok`: the user lets an attached server be shared."""
+    """The steps of one search, as far as it has come. `shared_ok`: the user lets an attached server be shared.
+
+    `demand_server` raises ClusterError where a server that is not ours is gone: who watches it sees that late.
+    """
 
     question: Question
     door: Door
     folder: Path
     shared_ok: bool
     say: Callable[[str], None]
+    demand_server: Callable[[], None]
     steps: list[Step] = field(default_factory=list)
     _runs: int = 0
 
@@ -99,6 +103,8 @@ class Series:
             doubt, found = _read(runs[-1])
             doubts += [doubt] if doubt else []
             records += [] if doubt else found
+            if any(record.is_failure for record in found):
+                self.demand_server()
             call = capacity_judging.call(scenario.limits, records)
             times = min(_MOST_TIMES, max(1.0, call.short_by - 1))
         agents = sum(entry.agents for entry in scenario.swarm.values())

@@ -1,12 +1,12 @@
 """`locust-agents capacity` against a replay server whose TTFT grows with the open turns by a known rule."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,18 +28,23 @@ SCENARIO: dict[str, Any] = {
 RULE = replace(chat_stream(["so ", "it ", "is"], 0.1, 0.005, usage=(400, 100, 3)), per_open_s=0.2)
 
 
-def start(folder: Path, url: str, *arguments: str, **values: Any) -> "subprocess.Popen[str]":
+@contextmanager
+def started(folder: Path, url: str, *arguments: str, **values: Any) -> Iterator["subprocess.Popen[str]"]:
+    """Interrupted at the end where it still runs: it stops what it started."""
     (folder / "s.yaml").write_text(json.dumps({**SCENARIO, **values}))
     command = [sys.executable, "-m", "locust_agents", "capacity", "s.yaml", "--attach", url, "--out", "out", *arguments]
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+    process = subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=SOON_S)
 
 
 def finish(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
-    try:
-        stdout, stderr = process.communicate(timeout=180)
-    finally:
-        process.kill()
+    stdout, stderr = process.communicate(timeout=180)
     assert "Traceback" not in stderr, stderr
     return process.returncode, stdout, stderr
 
@@ -62,8 +67,8 @@ def wait_for(what: Callable[[], bool]) -> None:
 
 
 def test_the_known_number_is_found(tmp_path: Path) -> None:
-    with ReplayServer([RULE]) as server:
-        status, stdout, _ = finish(start(tmp_path, server.url))
+    with ReplayServer([RULE]) as server, started(tmp_path, server.url) as process:
+        status, stdout, _ = finish(process)
     assert status == 0
     found = document(tmp_path)
     assert (found["keeps"], found["breaks"], found["undecided"]) == (3, 4, [])
@@ -77,11 +82,10 @@ def test_the_known_number_is_found(tmp_path: Path) -> None:
 
 def test_an_interrupt_tells_what_was_known(tmp_path: Path) -> None:
     slow = replace(RULE, per_open_s=60.0)
-    with ReplayServer([slow]) as server:
-        process = start(tmp_path, server.url, "--json")
+    with ReplayServer([slow]) as server, started(tmp_path, server.url, "--json") as process:
         wait_for(lambda: (tmp_path / "out" / "2-1" / "turns.jsonl").is_file())
         wait_for(lambda: "load" in (tmp_path / "out" / "2-1" / "cluster.jsonl").read_text())
-        os.kill(process.pid, signal.SIGINT)
+        process.send_signal(signal.SIGINT)
         status, stdout, stderr = finish(process)
     printed = json.loads(stdout)
     assert status == printed["exit_status"] == 130
@@ -93,17 +97,20 @@ def test_an_interrupt_tells_what_was_known(tmp_path: Path) -> None:
 
 
 def test_a_server_that_goes_away_is_status_3_and_not_a_number(tmp_path: Path) -> None:
-    with ReplayServer([RULE]) as server:
-        process = start(tmp_path, server.url)
+    # a client that tries nothing twice
+    swarm = {"fixers": {"behaviour": "fix_failing_test", "profile": "cline"}}
+    with ReplayServer([RULE]) as server, started(tmp_path, server.url, swarm=swarm) as process:
         wait_for(lambda: turns(tmp_path / "out" / "2-1") > 5)
-    status, stdout, stderr = finish(process)
+        server.stop()
+        status, stdout, stderr = finish(process)
     assert (status, document(tmp_path)["exit_status"]) == (3, 3)
     assert "127.0.0.1" in stderr.splitlines()[-1]
     assert "1 agent keeps TTFT p95 ≤ 0.6 s" in stdout
 
 
 def test_what_cannot_be_searched_starts_nothing(tmp_path: Path) -> None:
-    status, stdout, stderr = finish(start(tmp_path, "127.0.0.1:9", limits={}))
+    with started(tmp_path, "127.0.0.1:9", limits={}) as process:
+        status, stdout, stderr = finish(process)
     assert (status, stdout, len(stderr.splitlines())) == (2, "", 1)
     assert stderr.startswith("limits: nothing to keep but failures")
     assert not (tmp_path / "out").exists()

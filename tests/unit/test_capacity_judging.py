@@ -157,6 +157,8 @@ def test_a_repetition_is_told_how_many_more_turns_are_needed() -> None:
 def test_sessions_are_drawn_whole_and_blocks_of_them_where_they_are_few() -> None:
     many = capacity_judging.units(turns(10, 40))
     assert [len(unit) for unit in many] == [4] * 10
+    long = capacity_judging.units([turn(1.0, f"s{n % 8}", wall_time=float(n)) for n in range(80)])
+    assert [len(unit) for unit in long] == [10] * 8
     for turns_of_it, sizes in ((100, [5] * 20), (20, [2] * 10), (6, [1] * 6)):
         one = capacity_judging.units([turn(1.0, "only", wall_time=float(n)) for n in range(turns_of_it)])
         assert [len(unit) for unit in one] == sizes

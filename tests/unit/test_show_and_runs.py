@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from locust_agents import cli, records, run_folder, run_text, runs_command, stored_run
+from locust_agents import cli, records, run_folder, run_text, runs_command, stored_run, why
 from locust_agents.cluster.benchmark_output import Result, Trial
 from locust_agents.cluster.peaks import Peaks
 from locust_agents.cluster.restart import Gap
@@ -60,7 +60,9 @@ def test_a_whole_run_is_shown_as_it_was_printed(tmp_path: Path, capsys: pytest.C
     ended: dict[str, Any] = {"vitals": PEAKS, "benchmark": BENCHMARK}
     values = {name: dataclasses.asdict(value) for name, value in ended.items()}
     folder = store(tmp_path / "run", TURNS, exit_status=1, gaps=[dataclasses.asdict(GAP)], **values)
-    printed = run_text.text(SCENARIO, summarise(TURNS, SCENARIO.limits), [GAP], PEAKS, BENCHMARK)
+    causes = why.why(TURNS, is_shared=True)
+    printed = run_text.text(SCENARIO, summarise(TURNS, SCENARIO.limits), [GAP], PEAKS, BENCHMARK, causes=causes)
+    assert "why    fixers worst > 9.00 s" in printed
     assert show(folder, capsys) == (f"{printed}\nall of it: {folder}\n", "")
     assert "rank 2 1.00 GB, rank 10 2.00 GB peak" in printed
     assert "started again once" in printed
