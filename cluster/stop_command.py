@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from locust_agents.cluster import process_list, raw_benchmark
+from locust_agents.cluster import process_list
 from locust_agents.cluster.stop import Fate, Lines, stop
 from locust_agents.errors import ScenarioError
 
@@ -42,8 +42,8 @@ def _of_run(run: Path) -> list[Path]:
 
 
 def _with_processes(run: Path) -> list[Path]:
-    """Where a run says what it started: its server, and the benchmark that may have gone before."""
-    return [folder for folder in (run, run / raw_benchmark.FOLDER) if (folder / process_list.NAME).is_file()]
+    """Where a run says what it started: its server, the benchmark before it, each run of a sweep or of a search."""
+    return sorted(found.parent for found in run.rglob(process_list.NAME) if found.is_file())
 
 
 def _stop(folder: Path, lines: Lines, is_named: bool) -> list[Fate]:

@@ -66,14 +66,14 @@ def test_it_ends_all_of_a_run(runs: Runs, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_a_benchmark_that_a_killed_run_left_is_its_too(runs: Runs, capsys: pytest.CaptureFixture[str]) -> None:
-    left = [runs.make(name)[1] for name in ("a/benchmark", "b", "b/benchmark")]
+    left = [runs.make(name)[1] for name in ("a/benchmark", "b", "b/cells/2-1")]
     assert main(["runs/a"]) == 0
     assert [is_alive(launcher) for launcher in left] == [False, True, True]
     assert capsys.readouterr().out.splitlines()[0] == f"runs/a/benchmark: launcher (pid {left[0].pid}) ended"
     assert main([]) == 0
     assert not any(map(is_alive, left))
     assert [line.split(":")[0] for line in capsys.readouterr().out.splitlines()] == ["runs/b"] * 3 + [
-        "runs/b/benchmark"
+        "runs/b/cells/2-1"
     ] * 3
 
 
