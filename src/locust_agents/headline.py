@@ -1,7 +1,8 @@
 """The lines above the table: what ran, on what, and whether the client itself was fit to measure."""
 
 from locust_agents import course_lines
-from locust_agents.quantities import UNKNOWN, joined
+from locust_agents.plugins import registry
+from locust_agents.quantities import UNKNOWN, count, joined, share
 from locust_agents.scenarios.model import Scenario
 from locust_agents.summary import Summary
 
@@ -14,9 +15,32 @@ def lines(scenario: Scenario, summary: Summary, missing: tuple[int, int] | None 
     lag = UNKNOWN if summary.loop_lag_p99 is None else f"{summary.loop_lag_p99.value * 1000:.1f} ms"
     scale = "full scale" if scenario.scale == 1 else f"SCALE {_fraction(scenario.scale)}"
     cache = "prompt cache warm" if scenario.cache == "warm" else "prompt cache empty"
-    terms = (scale, f"{summary.seconds:.0f} s", cache, f"replies {scenario.replies}", f"client lag p99 {lag}")
-    course = (*_missing(missing), *course_lines.parts(summary))
+    terms = (
+        *(scale, *_context(scenario), f"{summary.seconds:.0f} s", cache, f"replies {scenario.replies}"),
+        *(*_thinking(scenario, summary), f"client lag p99 {lag}"),
+    )
+    course = (*_missing(missing), *course_lines.parts(summary), *_sent_as(scenario))
     return [*joined((scenario.name, _server(scenario)), "   "), *joined(terms, "   "), *joined(course, "   ")]
+
+
+def _context(scenario: Scenario) -> list[str]:
+    return [] if scenario.context is None else [f"context {count(scenario.context)}"]
+
+
+def _thinking(scenario: Scenario, summary: Summary) -> list[str]:
+    """What was asked of the model, and what of its answers was reasoning; nothing where there was neither."""
+    if scenario.thinking is None and not summary.thinking:
+        return []
+    asked = {None: "", True: " on,", False: " off,"}[scenario.thinking]
+    return [f"thinking{asked} {share(summary.thinking)} of the output"]
+
+
+def _sent_as(scenario: Scenario) -> list[str]:
+    """Of products that speak another API; a profile that is not installed any more tells nothing."""
+    installed = registry.profiles()
+    names = dict.fromkeys(entry.profile for entry in scenario.swarm.values())
+    found = [(name, installed[name].sent_as) for name in names if name in installed]
+    return [f"{name} {remark}" for name, remark in found if remark is not None]
 
 
 def _missing(missing: tuple[int, int] | None) -> list[str]:
