@@ -76,6 +76,8 @@ def _made(name: str, given: Mapping[str, Any]) -> Listener:
     maker = registry.listener(name)
     try:
         return maker.make(**given)
+    except PluginError:
+        raise  # it says itself what is to be done
     except (Exception, SystemExit) as error:
         raise PluginError(f"{fault_lines.told(error)} (listener {name!r} cannot be made)") from error
 

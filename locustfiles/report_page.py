@@ -1,4 +1,4 @@
-"""Builds a run's report.html in a process of its own: the load process stays free of numpy, and no stop waits for it."""
+"""Builds a run's report.html in a process of its own: the load process stays free of numpy, and stops meanwhile."""
 
 import subprocess
 import sys

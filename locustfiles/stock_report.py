@@ -1,4 +1,4 @@
-"""What Locust's own report says of our run: its verdict and its table, in a section at the end, and where the rest is."""
+"""What Locust's own report says of our run: its verdict, its table, and where the rest is, in a section at the end."""
 
 import os
 from pathlib import Path
@@ -23,7 +23,7 @@ _STYLE = """
 def install(environment: Environment, part: Conductor) -> None:
     """Adds the section to the report that the web UI offers, and to the file that `--html` names."""
     environment.events.quit.add_listener(lambda **_: add_to_file(environment, part))
-    if environment.web_ui is not None:
+    if environment.web_ui is not None and environment.web_ui.app is not None:
         environment.web_ui.app.after_request(lambda response: _answered(response, part))
 
 

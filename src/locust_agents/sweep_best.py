@@ -16,14 +16,14 @@ from locust_agents.figures import Wait
 from locust_agents.records import TurnRecord
 from locust_agents.sweep_figures import Result, kind_of, of_kind
 
-Noise = Literal["beyond the noise", "within the noise", "too few turns to tell from noise", "open: waits did not end"]
+Noise = Literal["beyond the noise", "within the noise", "too few turns to tell", "open: waits did not end"]
 
 _ALL = "all"
 _WORDS: dict[str, Noise] = {
     "better": "beyond the noise",
     "worse": "beyond the noise",
     "noise": "within the noise",
-    "few": "too few turns to tell from noise",
+    "few": "too few turns to tell",
     "open": "open: waits did not end",
 }
 

@@ -7,7 +7,6 @@ from typing import Literal
 from locust_agents import answer_check_totals, figures, metrics, stored_run, verdict
 from locust_agents.answer_check import RIGHT
 from locust_agents.figures import Wait
-from locust_agents.outcome import Outcome
 from locust_agents.records import CANARY, TurnRecord
 from locust_agents.stored_run import StoredRun
 from locust_agents.sweep_cells import Cell
@@ -16,6 +15,8 @@ State = Literal["held", "broken", "wrong", "untrusted", "failed", "not run"]
 """`broken`: a limit. `wrong`: answers were. `untrusted`: the client or the machine. `failed`: no server, no turn."""
 
 LATER = "later"
+# Fewer tokens between two signs of progress have no speed of their own.
+_TOKENS = 8
 _STATES: Mapping[int, State] = {0: "held", 1: "broken", 4: "untrusted"}
 
 
@@ -97,10 +98,18 @@ def _figures(run: StoredRun, records: Sequence[TurnRecord]) -> Figures:
 
 def _prefill(records: Sequence[TurnRecord]) -> tuple[float | None, bool]:
     """Tokens/s; where every prompt was one step, the most that is known to have been reached."""
-    if (speed := metrics.prefill_all(records)) is not None:
+    if (speed := metrics.prefill_all(one for one in records if not _is_of_one_token(one))) is not None:
         return speed, False
-    bounds = [one.prefill_tokens_s for one in records if one.outcome is Outcome.OK and one.prefill_tokens_s is not None]
+    bounds = [one.prefill_tokens_s for one in records if one.prefill_is_bound and one.prefill_tokens_s is not None]
     return max(bounds, default=None), bool(bounds)
+
+
+def _is_of_one_token(record: TurnRecord) -> bool:
+    """Whether the speed is that of a prompt's last token alone, which mlx_lm.server reads in a step of its own."""
+    speed, start_s, end_s = record.prefill_tokens_s, record.first_progress_s, record.prefill_end_s
+    if speed is None or start_s is None or end_s is None:
+        return False
+    return not record.prefill_is_bound and speed * (end_s - start_s) < _TOKENS
 
 
 def _memory(run: StoredRun) -> int | None:

@@ -16,6 +16,7 @@ from locust_agents.sweep_cells import Cell
 
 RUNS = Path("runs")
 _SCENARIO, _RESULT, _LOCK = "scenario.yaml", "sweep.json", ".lock"
+_HALVES = "halves"
 _LAUNCH = b'{"event": "launch"'
 _INTERRUPTED = 130
 # What a killed sweep left ends its turns and its server.
@@ -92,14 +93,15 @@ def make_room(folder: Path, cell: Cell) -> Path | None:
     path = folder / cell.folder
     if not path.exists():
         return None
-    aside = next(one for n in range(1, 1000) if not (one := path.with_name(f"half-{n}-of-{path.name}")).exists())
+    aside = next(one for n in range(1, 1000) if not (one := folder / _HALVES / f"{path.name}-{n}").exists())
+    aside.parent.mkdir(exist_ok=True)
     path.rename(aside)
     return aside
 
 
 def server_starts(folder: Path) -> int:
     """How often a server was started for its cells, those included of which only half is there."""
-    notes = [path.read_bytes() for path in folder.glob("*/cluster.jsonl")]
+    notes = [path.read_bytes() for path in folder.rglob("cluster.jsonl")]
     return sum(line.startswith(_LAUNCH) for text in notes for line in text.splitlines())
 
 

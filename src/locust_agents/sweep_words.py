@@ -93,7 +93,8 @@ def _size(used: int | None) -> str:
 def _ties(best: Best) -> list[str]:
     if not best.ties:
         return []
-    return [f"not to be told from it: cell {', '.join(str(one.cell.number) for one in best.ties)}"]
+    what = "cell" if len(best.ties) == 1 else "cells"
+    return [f"not to be told from it: {what} {', '.join(str(one.cell.number) for one in best.ties)}"]
 
 
 def _labelled(word: str, parts: Sequence[str]) -> list[str]:

@@ -84,7 +84,7 @@ def test_what_differs_by_noise_is_a_tie() -> None:
 
 def test_few_turns_tell_nothing() -> None:
     best = find(result(1, {STEP: 2048}, 1.0, count=3), result(2, {STEP: 4096}, 2.0, count=3))
-    assert {one.noise for one in best.changes} == {"too few turns to tell from noise"}
+    assert {one.noise for one in best.changes} == {"too few turns to tell"}
     assert [one.cell.number for one in best.ties] == [2]
 
 
@@ -136,3 +136,13 @@ def test_answers_that_were_not_right_make_a_cell_wrong_though_it_held() -> None:
     assert sweep_figures._right(list(turns(1.0, 1))) is None
     assert sweep_figures._state(0, result(1, {STEP: 1}, 1.0, right=0.5).figures) == "wrong"
     assert sweep_figures._state(3, result(1, {STEP: 1}, 1.0, right=0.5).figures) == "failed"
+
+
+def test_the_last_token_of_a_prompt_has_no_speed() -> None:
+    """All but one token were read before the first sign of progress; the second, 3 s later, was of one token."""
+    base: dict[str, Any] = {"outcome": "ok", "entry": "a", "agent": "a", "session": "s", "turn": 1, "kind": "first"}
+    base |= {"wall_time": 1.0, "end_s": 9.0, "first_progress_s": 1.0, "prefill_is_bound": False}
+    last = records.from_line(json.dumps({**base, "prefill_end_s": 4.0, "prefill_tokens_s": 1 / 3}))
+    many = records.from_line(json.dumps({**base, "prefill_end_s": 2.0, "prefill_tokens_s": 512.0}))
+    assert sweep_figures._prefill([last, many]) == (512.0, False)
+    assert sweep_figures._prefill([last]) == (None, False)
