@@ -8,7 +8,7 @@ from time import perf_counter, time
 import gevent
 from gevent import GreenletExit
 
-from locust_agents import misses, records, request, tool_calls
+from locust_agents import misses, prefill_speed, records, request, tool_calls
 from locust_agents.answer_check import Checked, Judge
 from locust_agents.branch import Branch
 from locust_agents.dialogue import Dialogue
@@ -184,7 +184,7 @@ def _record(
     who, answer = attempt.identity, exchange.answer
     usage = answer.usage
     prompt, cached = (None, None) if usage is None else (usage.prompt_tokens, usage.cached_tokens)
-    speed, is_bound = _prefill_speed(answer, exchange.sent_s)
+    speed, is_bound = prefill_speed.of(answer.progress, exchange.sent_s)
     checked = Checked() if attempt.judge is None or outcome is not Outcome.OK else attempt.judge(answer)
     return TurnRecord(
         schema=records.SCHEMA,
@@ -261,19 +261,6 @@ def _computed(answer: Answer, prompt: int | None, cached: int | None) -> int | N
     if answer.progress:
         return answer.progress[-1].total
     return None if prompt is None or cached is None else prompt - cached
-
-
-def _prefill_speed(answer: Answer, sent_s: float | None) -> tuple[float | None, bool]:
-    """Tokens/s between the first and the last comment; with one comment only a lower bound (True).
-
-    The bound counts from the request: headers may come late, and then together with the first comment.
-    """
-    if not answer.progress or sent_s is None:
-        return None, False
-    first, last = answer.progress[0], answer.progress[-1]
-    if last.at_s > first.at_s and last.done > first.done:
-        return (last.done - first.done) / (last.at_s - first.at_s), False
-    return last.done / (last.at_s - sent_s), True
 
 
 def _stock_request(swarm: Swarm, record: TurnRecord) -> None:

@@ -1,5 +1,7 @@
 """The line that lives while a run waits and runs: agents, turns, the worst TTFT so far, what is in prefill."""
 
+import re
+from time import perf_counter
 from typing import IO, Self
 
 from rich.console import Console
@@ -10,6 +12,8 @@ from locust_agents import figures, metrics, stages, table
 from locust_agents.locustfiles.conductor import Conductor
 from locust_agents.locustfiles.swarm import OpenTurn, Swarm
 
+_SAME_WORDS_S = 30.0
+
 
 class ProgressLine:
     """One line that is rewritten in a terminal; in a file or pipe, only what is said, each a line of its own."""
@@ -19,7 +23,8 @@ class ProgressLine:
         self._console = Console(file=file, highlight=False, markup=False)
         # Refreshed by hand: rich's own thread would tick inside the event loop that takes the time.
         self._live = Live(Text(""), console=self._console, auto_refresh=False, transient=True)
-        self._said = ""
+        self._said = self._words = ""
+        self._printed = 0.0
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
@@ -34,8 +39,16 @@ class ProgressLine:
         if self._console.is_terminal:
             self._said = text
             self.show()
-        else:
+        elif self._is_news(text):
             self._console.print(text, soft_wrap=True)
+
+    def _is_news(self, text: str) -> bool:
+        """In a log, words that differ in their figures alone are said again after half a minute."""
+        words, now = re.sub(r"[0-9.]+", "0", text), perf_counter()
+        if words == self._words and now - self._printed < _SAME_WORDS_S:
+            return False
+        self._words, self._printed = words, now
+        return True
 
     def show(self) -> None:
         """Draws the line anew."""
