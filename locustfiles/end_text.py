@@ -11,7 +11,9 @@ def text(state: RunState) -> str | None:
     if state.summary is None or state.running is None or state.summary.window is None:
         return None
     peaks = None if state.lookout is None else state.lookout.peaks()
-    return run_text.text(state.running, state.summary, state.gaps, peaks, state.benchmark, state.missing, state.causes)
+    return run_text.text(
+        state.running, state.summary, state.gaps, peaks, state.benchmark, state.missing, state.causes, state.trust
+    )
 
 
 def page(state: RunState, exit_status: int) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from locust_agents import last_curve, stored_run, summary, verdict, why, window
 from locust_agents.cluster import this_machine
-from locust_agents.locustfiles import end_text, senders
+from locust_agents.locustfiles import end_text, report_page, self_honesty, senders
 from locust_agents.locustfiles.run_state import RunState
 from locust_agents.why import Cause
 
@@ -24,8 +24,10 @@ def sum_up(state: RunState) -> None:
         curve = None if state.speed is None else state.speed.prefill
         state.summary = summary.summarise(state.records, state.running.limits, curve, setting=state.setting)
         state.causes = _causes(state)
+        state.trust = self_honesty.trust(state)
         state.folder.write("summary.json", json.dumps(as_json(state), indent=1))
         state.folder.write("summary.md", end_text.page(state, exit_status(state)))
+        state.page = report_page.begin(state.folder.path)
 
 
 def stop(state: RunState) -> None:
@@ -35,6 +37,8 @@ def stop(state: RunState) -> None:
             state.say(sentence)
         state.server = None
     if state.folder is not None:
+        if state.summary is not None:
+            report_page.finish(state.page, state.folder.path, state.say)
         state.folder.close()
         state.folder = None
 
@@ -65,6 +69,7 @@ def as_json(state: RunState) -> dict[str, Any]:
         "error": error,
         "plugin_faults": state.plugin_faults,
         "untrusted": state.untrusted,
+        "trust": _fields(state.trust),
         "missing": state.missing,
         "gaps": [dataclasses.asdict(gap) for gap in state.gaps],
         "vitals": _fields(peaks),

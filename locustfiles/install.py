@@ -9,7 +9,7 @@ from locust.env import Environment
 from locust.event import Events
 from locust.runners import MasterRunner, WorkerRunner
 
-from locust_agents.locustfiles import conductor, relay, report, scenario_option, seating
+from locust_agents.locustfiles import conductor, relay, report, scenario_option, seating, stock_report
 from locust_agents.locustfiles.conductor import Conductor
 from locust_agents.locustfiles.events import ensure_hooks
 from locust_agents.locustfiles.worker import Worker
@@ -30,6 +30,8 @@ def join(environment: Environment, scenario: Scenario | None) -> Conductor | Wor
     if isinstance(runner, WorkerRunner):
         part = Worker(environment, runner)
         conductor.give(environment, part)
+        # Told in the reverse order of their coming: before the runner's own, which takes leave of the master.
+        environment.events.quitting.add_listener(lambda **_: part.hold())
     else:
         part = conductor.of(environment)
         part.scenario = scenario
@@ -38,7 +40,7 @@ def join(environment: Environment, scenario: Scenario | None) -> Conductor | Wor
             runner.register_message(relay.RECORDS, part.receiver.on_message)
             part.usher = seating.Usher(runner, part.elapsed_s)
             runner.register_message(seating.ASK, part.usher.on_message)
-        environment.events.test_stopping.add_listener(lambda **_: part.load_ends())
+        environment.events.test_stopping.add_listener(lambda **_: part.hold())
     environment.events.test_start.add_listener(lambda **_: part.begin())
     environment.events.test_stop.add_listener(lambda **_: part.end())
     environment.events.quit.add_listener(lambda **_: part.quit())
@@ -48,6 +50,7 @@ def join(environment: Environment, scenario: Scenario | None) -> Conductor | Wor
 def _join_and_report(environment: Environment, scenario: Scenario | None) -> None:
     part = join(environment, scenario)
     if isinstance(part, Conductor):
+        stock_report.install(environment, part)
         environment.events.quit.add_listener(lambda **_: report.show(part))
         if scenario_option.START in os.environ and environment.runner is not None:
             gevent.spawn(environment.runner.start_shape)

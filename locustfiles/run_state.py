@@ -1,6 +1,7 @@
 """What is known of an environment's runs: what is given before them, kept between them, and begun anew by each."""
 
 import logging
+import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter, time
@@ -25,6 +26,7 @@ from locust_agents.run_folder import RunFolder
 from locust_agents.scenarios.model import Scenario
 from locust_agents.setting import DRAIN, LOAD, Setting
 from locust_agents.summary import Summary
+from locust_agents.trust import Trust
 from locust_agents.why import Cause
 
 _log = logging.getLogger(__name__)
@@ -37,6 +39,7 @@ class RunState:
     `timed` is how fast the server is and the run that measured it, and goes with the server; `is_shared` where others
     were using it as the run came. `started_at` and `drained_at` are readings of perf_counter, `began` and `until` the
     same in UNIX seconds; None before they happen. `missing` is the most agents that were, and of how many.
+    `stops` is how often somebody asked for the end; `is_cut` where open turns are not waited for any more.
     """
 
     environment: Environment
@@ -66,6 +69,7 @@ class RunState:
     forecast: Forecast | None = None
     benchmark: Result | None = None
     summary: Summary | None = None
+    trust: Trust | None = None
     causes: tuple[Cause, ...] = ()
     started_at: float | None = None
     drained_at: float | None = None
@@ -73,14 +77,19 @@ class RunState:
     until: float | None = None
     missing: tuple[int, int] | None = None
     looked_at: int = 0
+    stops: int = 0
+    is_cut: bool = False
+    ended_at: float | None = None
+    page: "subprocess.Popen[bytes] | None" = None
 
     def reset(self) -> None:
         """What the run before left is not this run's."""
         self.error = self.swarm = self.lookout = self.blamer = self.listening = None
-        self.forecast = self.benchmark = self.summary = None
+        self.forecast = self.benchmark = self.summary = self.trust = None
         self.started_at = self.drained_at = self.began = self.until = self.missing = None
         self.plugin_faults, self.records, self.gaps = [], [], []
         self.looked_at, self.causes = 0, ()
+        self.stops, self.is_cut, self.ended_at = 0, False, None
 
     def fail(self, error: LocustAgentsError | OSError) -> None:
         """Keeps the first error; it decides the exit status."""
@@ -131,5 +140,7 @@ class RunState:
 
     @property
     def untrusted(self) -> str | None:
-        """Why the figures cannot be trusted, None where nothing speaks against them."""
+        """Why the figures cannot be trusted, None where nothing speaks against them; most of it is known at the end."""
+        if self.trust is not None:
+            return "; ".join(self.trust.doubts) or None
         return None if self.lookout is None else self.lookout.untrusted

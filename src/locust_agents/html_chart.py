@@ -4,11 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
-if TYPE_CHECKING:
-    from bokeh.models import LayoutDOM, Renderer
-    from bokeh.plotting import figure
+Plot: TypeAlias = Any
+"""A figure of Bokeh, which is imported where one is made: it takes a second, and brings numpy along."""
 
 # Okabe and Ito 2008, without the two that are not seen on white or on black.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#7f7f7f")
@@ -33,7 +32,7 @@ class Key:
 class Chart:
     """A plot, what it shows in words for those who do not see it, and what one must know to read it."""
 
-    model: "LayoutDOM"
+    model: Plot
     words: str
     keys: Sequence[Key] = ()
     caption: str = ""
@@ -44,7 +43,7 @@ def colours(names: Sequence[str]) -> dict[str, tuple[str, str]]:
     return dict(zip(names, zip(cycle(PALETTE), cycle(_MARKERS), strict=False), strict=False))
 
 
-def plot(x_label: str, y_label: str, height: int = 320, **options: Any) -> "figure":
+def plot(x_label: str, y_label: str, height: int = 320, **options: Any) -> Plot:
     """An empty plot as wide as the page; `options` are those of Bokeh's figure."""
     from bokeh.plotting import figure
 
@@ -57,13 +56,13 @@ def plot(x_label: str, y_label: str, height: int = 320, **options: Any) -> "figu
         **{"tools": _TOOLS, "active_drag": "box_zoom", "toolbar_location": "above", "min_border_right": 16, **options},
     )
     made.toolbar.logo = None
-    made.toolbar.autohide = False
+    made.background_fill_color = made.border_fill_color = None
     for axis in made.axis:
         axis.axis_label_text_font_style = "normal"
     return made
 
 
-def hover(renderers: Sequence["Renderer"], tooltips: Mapping[str, str], names: Mapping[str, Sequence[str]]) -> Any:
+def hover(renderers: Sequence[Any], tooltips: Mapping[str, str], names: Mapping[str, Sequence[str]]) -> Any:
     """A hover tool. `tooltips` are column and format by label, as `queue:s`; columns in `names` hold places in a list.
 
     The formats are s (seconds), n (a count), % (a share), and none for a text; what is not known is a dash.
@@ -81,6 +80,7 @@ def hover(renderers: Sequence["Renderer"], tooltips: Mapping[str, str], names: M
         tooltips=[(label, formats[column]) for label, column, _ in made],
         formatters={f"@{{{column}}}": formatter for _, column, formatter in made},
         point_policy="follow_mouse",
+        visible=False,
         limit=1,
     )
 
@@ -92,9 +92,10 @@ def is_wide(values: Sequence[float]) -> bool:
 
 
 def as_numbers(axis: Any) -> None:
-    """Ticks as 0.1, 1, 10, where a logarithmic axis would write powers of ten."""
-    from bokeh.models import BasicTickFormatter
+    """Ticks at 0.1, 0.2, 0.5, 1 and so on, written like that: a logarithmic axis would have powers of ten."""
+    from bokeh.models import BasicTickFormatter, FixedTicker
 
+    axis.ticker = FixedTicker(ticks=[step * 10.0**power for power in range(-3, 5) for step in (1, 2, 5)])
     axis.formatter = BasicTickFormatter(use_scientific=False)
 
 

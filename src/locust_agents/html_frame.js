@@ -1,5 +1,6 @@
 (() => {
   "use strict";
+  const PAPER_PX = 680;  // A4 and Letter at 96 px an inch, without the margins
   const models = () => Bokeh.documents.flatMap((doc) => [...doc._all_models.values()]);
 
   // Canvases know nothing of the page's colours: their text and lines are set when these change.
@@ -15,6 +16,15 @@
       if (model.tags && model.tags.includes("ink"))
         for (const name of ["line_color", "text_color", "border_line_color"])
           if (name in model) model.setv({ [name]: ink });
+    }
+  }
+
+  // A canvas is drawn for the screen's width: on paper it is made smaller, since it is not drawn anew.
+  function fitPaper(isPaper) {
+    for (const chart of document.querySelectorAll(".chart")) {
+      const width = chart.offsetWidth;
+      chart.style.width = isPaper ? `${width}px` : "";
+      chart.style.zoom = isPaper && width > PAPER_PX ? PAPER_PX / width : "";
     }
   }
 
@@ -45,8 +55,8 @@
     const isDark = matchMedia("screen and (prefers-color-scheme: dark)");
     paint(isDark.matches);
     isDark.addEventListener("change", () => paint(isDark.matches));
-    addEventListener("beforeprint", () => paint(false));
-    addEventListener("afterprint", () => paint(isDark.matches));
+    addEventListener("beforeprint", () => { paint(false); fitPaper(true); });
+    addEventListener("afterprint", () => { fitPaper(false); paint(isDark.matches); });
     if (matchMedia("(pointer: coarse)").matches) letFingersScroll();
     for (const button of document.querySelectorAll("button[data-plot]"))
       button.addEventListener("click", () => show(button));

@@ -37,8 +37,18 @@ def page(title: str, verdict: Verdict, sections: Sequence[Section], told: Sequen
     """
     shown = [section for section in sections if section.parts]
     script, places = _embedded([part for section in shown for part in section.parts if isinstance(part, Chart)])
-    return _environment().get_template("html_frame.html").render(
-        title=title, verdict=verdict, sections=shown, told=told, script=script, places=places, library=_library(script)
+    return (
+        _environment()
+        .get_template("html_frame.html")
+        .render(
+            title=title,
+            verdict=verdict,
+            sections=shown,
+            told=told,
+            script=script,
+            places=places,
+            library=_library(script),
+        )
     )
 
 

@@ -58,7 +58,7 @@ class Told:
         return [note for note in self.run.notes if note.get("event") == event and "time" in note]
 
 
-def tell(run: StoredRun) -> Told:
+def of(run: StoredRun) -> Told:
     """Raises ScenarioError where the run's limits cannot be read."""
     first = min((record.wall_time for record in run.records), default=0.0)
     return Told(run, stored_run.summary(run), stored_run.setting(run).began or first)

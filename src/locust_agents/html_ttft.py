@@ -1,23 +1,29 @@
 """The two charts of the wait for the first token: when it was long, and for how many turns it was."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from locust_agents import figures, html_chart, html_spans
 from locust_agents.figures import Wait
-from locust_agents.html_chart import BAD, Chart, Key
+from locust_agents.html_chart import BAD, Chart, Key, Plot
 from locust_agents.html_run import Told, name_of
 from locust_agents.quantities import seconds
 from locust_agents.records import TurnRecord
-
-if TYPE_CHECKING:
-    from bokeh.plotting import figure
 
 Waited = tuple[TurnRecord, Wait]
 
 # More points than this are a cloud in which nothing is seen, and slow on a phone.
 _MOST_POINTS, _MOST_SPANS = 2_000, 120
 _MOST_STEPS, _TAIL = 600, 200
+_MOST_OPEN, _OPEN_TAIL = 120, 60
+_NEAR = 5
+_SMALLEST_S = 0.0005
+_XY = {"x": "x", "y": "y"}
+_LOST = (
+    "One that ended before it never does: a triangle stands where it was given up, and the line stays below 100 %."
+    f" Of more than {_MOST_OPEN} triangles about as many are drawn, the {_OPEN_TAIL} longest all."
+)
+_FEWER_STEPS = f"About {_MOST_STEPS} steps of each entry are drawn, the {_TAIL} longest all."
 _HOVER = {
     "agent": "name",
     "kind": "kind",
@@ -56,14 +62,18 @@ def distribution(told: Told) -> Chart | None:
         html_chart.as_numbers(made.xaxis[0])
     drawn = [line for entry in told.entries for line in _curve(made, told, entry)]
     made.add_tools(html_chart.hover(drawn, {"entry": "entry", "TTFT": "x:s", "turns": "share:%"}, {}))
-    thinned = any(sum(r.entry == entry for r, _ in told.measured) > _MOST_STEPS for entry in told.entries)
-    return Chart(
-        made,
-        _spread(told),
-        [*_entry_keys(told, "line"), Key("ended before its first token", "var(--faint)", "open")],
-        "A turn lifts the line when its first token comes. One that ended before it never does: a triangle stands where"
-        " it was given up, and the line stays below 100 %."
-        + (f" Of each entry about {_MOST_STEPS} steps are drawn, the {_TAIL} longest all." if thinned else ""),
+    return Chart(made, _spread(told), [*_entry_keys(told, "line"), *_open_key(told)], _how_to_read(told))
+
+
+def _how_to_read(told: Told) -> str:
+    longest = max(sum(record.entry == entry for record, _ in told.measured) for entry in told.entries)
+    lost = any(wait.is_more for _, wait in told.measured)
+    return " ".join(
+        [
+            "A turn lifts the line when its first token comes.",
+            *([_LOST] if lost else []),
+            *([_FEWER_STEPS] if longest > _MOST_STEPS else []),
+        ]
     )
 
 
@@ -75,7 +85,7 @@ def _axis(axis: str, is_log: bool) -> dict[str, Any]:
     return {f"{axis}_axis_type": "log"} if is_log else {}
 
 
-def _entry(made: "figure", told: Told, entry: str, span_s: float | None) -> list[Any]:
+def _entry(made: Plot, told: Told, entry: str, span_s: float | None) -> list[Any]:
     mine = [(record, wait) for record, wait in told.waits if record.entry == entry]
     colour, marker = told.colours[entry]
     if span_s is not None:
@@ -96,7 +106,7 @@ def _open(colour: str) -> dict[str, Any]:
     return {"fill_color": None, "line_color": colour, "line_width": 2, "size": 11}
 
 
-def _lines(made: "figure", spans: Iterable[tuple[int, list[Waited]]], span_s: float, colour: str) -> None:
+def _lines(made: Plot, spans: Iterable[tuple[int, list[Waited]]], span_s: float, colour: str) -> None:
     waits = [((number + 0.5) * span_s, [wait for _, wait in span]) for number, span in spans]
     for stat, dash in (("p50", "solid"), ("p95", "dashed")):
         known = [(at, figures.statistic(some, stat)) for at, some in waits if figures.is_enough(len(some), stat)]
@@ -123,9 +133,9 @@ def _points(told: Told, waited: Sequence[Waited]) -> Any:
     )
 
 
-def _mark(made: "figure", told: Told) -> None:
+def _mark(made: Plot, told: Told) -> None:
     """The warm-up, the end of the load, limits, and times without a server."""
-    from bokeh.models import BoxAnnotation, Span
+    from bokeh.models.annotations import BoxAnnotation
 
     window = told.summary.window
     if window is not None and window.from_s > 0:
@@ -135,52 +145,65 @@ def _mark(made: "figure", told: Told) -> None:
     for gap in told.run.summary.get("gaps") or ():
         left, lasted = float(gap.get("began_s") or 0), float(gap.get("seconds") or 0)
         made.add_layout(BoxAnnotation(left=left, right=left + lasted, fill_color=BAD, fill_alpha=0.2))
-    for bound in {one.limit.bound for one in told.summary.judgements if one.limit.metric == "ttft"}:
-        made.add_layout(Span(location=bound, dimension="width", line_color=BAD, line_dash="dashed"))
+    for bound in _limits(told):
+        made.line([0, told.seconds], [bound, bound], color=BAD, line_dash="dashed")
 
 
-def _curve(made: "figure", told: Told, entry: str) -> list[Any]:
+def _limits(told: Told) -> list[float]:
+    """Those near enough to the waits that these are still seen beside them."""
+    bounds = {one.limit.bound for one in told.summary.judgements if one.limit.metric == "ttft"}
+    longest = max(_drawable(wait) for _, wait in told.waits)
+    return sorted(bound for bound in bounds if 0 < bound <= _NEAR * longest)
+
+
+def _curve(made: Plot, told: Told, entry: str) -> list[Any]:
     waits = sorted((wait for record, wait in told.measured if record.entry == entry), key=lambda one: one.value)
     colour, _ = told.colours[entry]
     if not waits:
         return []
-    ended, shares = [], []
-    censored: list[tuple[float, float]] = []
-    for wait in waits:
-        share = (len(ended) + (not wait.is_more)) / len(waits)
-        if wait.is_more:
-            censored.append((_drawable(wait), share))
-        else:
-            ended.append(_drawable(wait))
-            shares.append(share)
-    places = html_spans.kept_places(len(ended), _MOST_STEPS, _TAIL)
-    x, share_kept = [ended[place] for place in places], [shares[place] for place in places]
-    if x:  # the line goes on to the longest wait, so that what never came is seen
-        x, share_kept = [*x, max(x[-1], _drawable(waits[-1]))], [*share_kept, share_kept[-1]]
-    drawn = [made.step(source=_steps(x, share_kept, entry), x="x", y="y", mode="after", color=colour, line_width=2)]
+    ended, censored = curve(waits)
+    kept = [ended[place] for place in html_spans.kept_places(len(ended), _MOST_STEPS, _TAIL)]
+    last = kept[-1][1] if kept else 0.0
+    # from nothing, and on to the longest wait, so that what never came is seen
+    steps = [(kept[0][0] if kept else _SMALLEST_S, 0.0), *kept, (_drawable(waits[-1]), last)]
+    drawn: list[Any] = [made.step(source=_steps(steps, entry), mode="after", color=colour, line_width=2, **_XY)]
     if censored:
-        at, height = zip(*censored[-_MOST_POINTS:], strict=True)
-        drawn.append(made.scatter(source=_steps(at, height, entry), marker="triangle", **_open(colour)))
+        still = [censored[place] for place in html_spans.kept_places(len(censored), _MOST_OPEN, _OPEN_TAIL)]
+        drawn.append(made.scatter(source=_steps(still, entry), marker="triangle", **_open(colour)))
     return drawn
 
 
-def _steps(x: Sequence[float], shares: Sequence[float], entry: str) -> Any:
+def curve(waits: Sequence[Wait]) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
+    """Of sorted waits: (seconds, share with a first token by then), of those that ended and of those that did not."""
+    ended: list[tuple[float, float]] = []
+    censored: list[tuple[float, float]] = []
+    for wait in waits:
+        share = (len(ended) + (not wait.is_more)) / len(waits)
+        (censored if wait.is_more else ended).append((_drawable(wait), share))
+    return ended, censored
+
+
+def _steps(steps: Sequence[tuple[float, float]], entry: str) -> Any:
     from bokeh.models import ColumnDataSource
 
+    x, shares = zip(*steps, strict=True)
     rows = {"x": [round(one, 4) for one in x], "y": [round(100 * one, 3) for one in shares]}
     return ColumnDataSource({**rows, "share": list(shares), "entry": [html_chart.plain(entry)] * len(x)})
 
 
 def _keys(told: Told, is_many: bool) -> list[Key]:
     lines = [Key("median", "var(--faint)", "line"), Key("p95", "var(--faint)", "dashed")] if is_many else []
-    more = any(wait.is_more for _, wait in told.waits)
-    has_limit = any(one.limit.metric == "ttft" for one in told.summary.judgements)
     return [
         *_entry_keys(told, "square"),
         *lines,
-        *([Key("ended before its first token (more than)", "var(--faint)", "open")] if more else []),
-        *([Key("limit", BAD, "dashed")] if has_limit else []),
+        *_open_key(told),
+        *([Key("limit", BAD, "dashed")] if _limits(told) else []),
     ]
+
+
+def _open_key(told: Told) -> list[Key]:
+    is_there = any(wait.is_more for _, wait in told.waits)
+    return [Key("ended before its first token: more than this", "var(--faint)", "open")] if is_there else []
 
 
 def _entry_keys(told: Told, shape: str) -> list[Key]:
@@ -230,4 +253,4 @@ def _size(waited: Waited) -> tuple[float, bool]:
 
 def _drawable(wait: Wait) -> float:
     """A logarithmic axis has no nothing."""
-    return max(wait.value, 0.0005)
+    return max(wait.value, _SMALLEST_S)

@@ -22,9 +22,7 @@ def main(argv: Sequence[str]) -> int:
     """Prints what the run itself printed: figures to stdout, what a person must know besides to stderr."""
     parser = argparse.ArgumentParser("locust-agents show", description="A stored run's table again.")
     parser.add_argument("run", metavar="RUN", help="its folder, a part of its name below runs/, or `last`")
-    parser.add_argument(
-        "--html", metavar="FILE", nargs="?", const="", help="build its page again: report.html, or FILE"
-    )
+    parser.add_argument("--html", metavar="FILE", nargs="?", const="", help="build report.html again, or FILE")
     options = parser.parse_args(argv)
     told = html_run.of(stored_run.read(find_run.find(options.run)))
     run = told.run
@@ -49,7 +47,8 @@ def text(run: StoredRun, figures: Summary | None = None) -> str:
     benchmark = None if measured is None else Result(**_known(Result, measured))
     lost = run.summary.get("missing")
     missing = None if lost is None else (int(lost[0]), int(lost[1]))
-    return run_text.text(stored_run.scenario(run), figures, gaps, peaks, benchmark, missing, stored_run.why(run))
+    trust = stored_run.trust(run)
+    return run_text.text(stored_run.scenario(run), figures, gaps, peaks, benchmark, missing, stored_run.why(run), trust)
 
 
 def remarks(run: StoredRun) -> list[str]:

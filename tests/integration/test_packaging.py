@@ -7,6 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("plugins", "scenarios", "cluster", "locustfiles")
+SHIPPED = (".py", ".yaml", ".json", ".html", ".css", ".js")
 
 
 def test_the_wheel_holds_what_the_checkout_holds(tmp_path: Path) -> None:
@@ -14,9 +15,11 @@ def test_the_wheel_holds_what_the_checkout_holds(tmp_path: Path) -> None:
     subprocess.run(build, check=True, capture_output=True)
     names = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist()
     shipped = {name for name in names if ".dist-info/" not in name}
-    ours = {path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".yaml")}
+    ours = {path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in SHIPPED}
     wanted = {f"locust_agents/{path.relative_to(ROOT)}" for path in ours}
-    wanted |= {f"locust_agents/{path.name}" for path in (ROOT / "src/locust_agents").glob("*.py")}
+    wanted |= {
+        f"locust_agents/{path.name}" for path in (ROOT / "src/locust_agents").glob("*.*") if path.suffix in SHIPPED
+    }
     assert shipped == wanted | {"locust_agents/py.typed"}
 
 

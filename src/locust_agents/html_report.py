@@ -1,0 +1,139 @@
+"""report.html: what a run's page holds, the verdict and its reason first."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from time import gmtime, strftime
+from typing import Any
+
+from markupsafe import Markup
+
+from locust_agents import (
+    html_cluster,
+    html_figures,
+    html_page,
+    html_run,
+    html_ttft,
+    html_waterfall,
+    limit_lines,
+    stored_run,
+    summary_page,
+    verdict,
+    why_lines,
+)
+from locust_agents import summary as summaries
+from locust_agents.cluster import cluster_words
+from locust_agents.cluster.this_machine import Machine
+from locust_agents.errors import ScenarioError
+from locust_agents.html_chart import Chart
+from locust_agents.html_page import Section, Tone, Verdict
+from locust_agents.html_run import Told
+from locust_agents.html_table import facts, folded, paragraph, table
+from locust_agents.quantities import UNKNOWN
+from locust_agents.stored_run import StoredRun
+
+NAME = "report.html"
+_NOTICED_S = 0.5
+
+
+def write(told: Told, printed: str, remarks: Sequence[str] = (), path: Path | None = None) -> Path:
+    """Writes the page of a run, into its folder unless told otherwise; raises ScenarioError where that cannot be.
+
+    `printed` is what the terminal showed. An older page is replaced at once, or stays.
+    """
+    path = path or told.run.path / NAME
+    text = render(told, printed, remarks)
+    part = path.with_name(f"{path.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        return part.replace(path)
+    except OSError as error:
+        raise ScenarioError(f"{path} cannot be written ({error.strerror}); name another file after --html") from None
+
+
+def render(told: Told, printed: str, remarks: Sequence[str] = ()) -> str:
+    """The page as text."""
+    run = told.run
+    name = str(run.scenario.get("name") or run.path.name)
+    return html_page.page(name, _verdict(told, remarks), _sections(told, printed), _when(told))
+
+
+def _verdict(told: Told, remarks: Sequence[str]) -> Verdict:
+    status = told.run.summary.get("exit_status")
+    tone: Tone = "held" if status == 0 else "broken" if status in (1, 3) else "open"
+    broken = [one for one in summaries.worst(told.summary.judgements) if one.held is False]
+    return Verdict(
+        verdict.word(status) if status is None else f"{verdict.word(status)} (status {status})",
+        tone,
+        [
+            *(f"broken: {limit_lines.sentence(one)}" for one in broken),
+            *why(told),
+            *remarks,
+            *_faults(told.run.summary.get("plugin_faults")),
+            *html_figures.course(told.summary),
+        ],
+    )
+
+
+def why(told: Told) -> list[str]:
+    """The reasons beside the worst of each entry; gaps and connections that nobody noticed are left out."""
+    causes = stored_run.why(told.run)
+    return [why_lines.said(one) for one in causes if one.metric == "ttft" or one.value.value >= _NOTICED_S]
+
+
+def _faults(found: object) -> list[str]:
+    return sorted({str(fault) for fault in found}) if isinstance(found, list) else []
+
+
+def _when(told: Told) -> list[str]:
+    began = "no turn began" if not told.run.records else strftime("%Y-%m-%d %H:%M UTC", gmtime(told.began))
+    cluster = _cluster(told.run)
+    return [f"{told.run.path.resolve().name}, {began}", *([cluster] if cluster else [])]
+
+
+def _cluster(run: StoredRun) -> str:
+    scenario = stored_run.scenario(run)
+    return "" if scenario is None else cluster_words.of_server(scenario.server)
+
+
+def _sections(told: Told, printed: str) -> list[Section]:
+    return [
+        Section("limits", "Limits", [html_figures.limits(told.summary)] if told.summary.judgements else []),
+        Section("figures", "Figures", _figures(told, printed)),
+        Section("ttft", "Time to first token", _some(html_ttft.over_time(told), html_ttft.distribution(told))),
+        Section("turns", "Turns beside each other", html_waterfall.parts(told)),
+        Section("misses", "What was read again", _some(html_figures.misses(told))),
+        Section("cluster", "Cluster", [*html_cluster.charts(told), *_happenings(told)]),
+        Section("failures", "Failures", [_failures(told)]),
+        Section("scenario", "Scenario", [folded("As it was resolved", told.run.scenario_text or UNKNOWN)]),
+        Section("machine", "Versions and machine", [_machine(told.run)]),
+    ]
+
+
+def _figures(told: Told, printed: str) -> list[Markup | Chart]:
+    if not told.run.records:
+        return [paragraph("No turn was taken.")]
+    whole = folded("As the terminal showed it, to be copied", printed)
+    return [html_figures.rows(told.summary), html_figures.speeds(told.summary), whole]
+
+
+def _failures(told: Told) -> Markup:
+    return html_figures.failures(stored_run.measured(told.run), told) or paragraph("Every turn ended well.")
+
+
+def _happenings(told: Told) -> list[Markup]:
+    found = html_cluster.happenings(told)
+    return [table("What happened to the cluster", ("when", "what"), found, classes={1: "text"})] if found else []
+
+
+def _machine(run: StoredRun) -> Markup:
+    found: dict[str, Any] = html_run.known(Machine, run.summary.get("machine") or {})
+    try:
+        machine = Machine(**found)
+    except TypeError:  # a run that was killed, or of an early release
+        return paragraph("Not known: summary.json does not tell.")
+    client = summary_page.machine_text(machine)
+    return facts({"server": _cluster(run) or UNKNOWN, "client": client, **machine.versions})
+
+
+def _some(*parts: Markup | Chart | None) -> list[Markup | Chart]:
+    return [part for part in parts if part]

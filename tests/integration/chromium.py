@@ -1,0 +1,42 @@
+"""A real headless Chromium, driven by Playwright; its pictures stay in build/screenshots, to be looked at."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+@contextmanager
+def browser() -> Iterator["Browser"]:
+    """Skips where there is no Chromium or no Playwright; with CI=true it fails instead, since CI installs them."""
+    found = next((path for name in _NAMES if (path := shutil.which(name))), None)
+    if found is None:
+        _missing("no chromium on the path: install Debian's, as .ci/run does")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        _missing("no playwright: it is in the dev group of pyproject.toml")
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as playwright:
+        # Containers and root have no sandbox of Chromium's own; the pages are ours.
+        made = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        try:
+            yield made
+        finally:
+            made.close()
+
+
+def _missing(what: str) -> None:
+    if os.environ.get("CI") == "true":
+        pytest.fail(what)
+    pytest.skip(what)
