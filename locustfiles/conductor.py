@@ -11,7 +11,7 @@ from locust.runners import MasterRunner, Runner
 
 from locust_agents import plan, records
 from locust_agents.errors import ClusterError, LocustAgentsError
-from locust_agents.locustfiles import breach, ending, faults, missing, opening, senders, trouble
+from locust_agents.locustfiles import breach, ending, faults, missing, opening, senders, stopping, trouble
 from locust_agents.locustfiles.events import ensure_hooks
 from locust_agents.locustfiles.run_state import RunState
 from locust_agents.locustfiles.swarm import Swarm
@@ -27,7 +27,7 @@ class Conductor(RunState):
 
     def __init__(self, environment: Environment) -> None:
         super().__init__(environment)
-        self._beginning = RLock()
+        self._beginning, self._ending = RLock(), RLock()
         self._hooks = ensure_hooks(environment.events)
 
     def begin(self) -> None:
@@ -52,6 +52,7 @@ class Conductor(RunState):
         with self._beginning:
             if self.started_at is None and self.error is None:
                 self.begin()
+                self.environment.events.test_stopping.add_listener(lambda **_: self.hold())
                 self.environment.events.test_stop.add_listener(lambda **_: self.end())
                 self.environment.events.quit.add_listener(lambda **_: self.quit())
         return self.swarm
@@ -87,16 +88,22 @@ class Conductor(RunState):
             self.drain()
         if self.drained_at is None and self.elapsed_s() >= self.duration_s():
             self.drain()
-        late = self.drained_at is not None and perf_counter() - self.drained_at >= self.running.drain_s
-        return late or senders.are_idle(self)
+        return stopping.is_drained(self)
 
     def drain(self, cut: bool = False) -> None:
         """No turn starts any more; those that are open go on, or are ended now with `cut`."""
         senders.drain(self, cut)
 
+    def hold(self) -> None:
+        """Locust is about to stop its users: turns that are open get their time first."""
+        stopping.hold(self)
+
     def end(self) -> None:
-        """Users have been stopped: the summary is written."""
-        ending.sum_up(self)
+        """Users have been stopped: the summary is written. Who stops at the same time waits for it here."""
+        with self._ending:
+            if self.ended_at is None:
+                ending.sum_up(self)
+                self.ended_at = perf_counter()
         self.environment.process_exit_code = self.exit_status()
 
     def quit(self) -> None:

@@ -11,7 +11,7 @@ from locust.env import Environment
 from locust.event import Events
 
 from locust_agents.locustfiles import conductor as conductors
-from locust_agents.locustfiles import install
+from locust_agents.locustfiles import install, stopping
 from locust_agents.locustfiles.classes import classes_of
 from locust_agents.locustfiles.conductor import Conductor
 from locust_agents.locustfiles.kept_server import KeptServer
@@ -25,7 +25,8 @@ _LOOK_S = 0.2
 def run(scenario: Scenario, out: Path | None, shared_ok: bool = False, kept: KeptServer | None = None) -> Conductor:
     """One run, from the server's start to its end; whatever ends it, the server that we started is stopped.
 
-    With `kept` the server is the one that is there, if one is, and is left there.
+    With `kept` the server is the one that is there, if one is, and is left there; and the first interrupt cuts, since
+    the run will be made again.
     """
     logging.getLogger("locust").setLevel(logging.ERROR)
     logging.getLogger("locust_agents").addHandler(logging.NullHandler())  # the report says it, once
@@ -43,7 +44,7 @@ def run(scenario: Scenario, out: Path | None, shared_ok: bool = False, kept: Kep
     with ProgressLine(conductor, sys.stderr) as line:
         conductor.say = line.say
         try:
-            _run_to_end(environment, conductor, line)
+            _run_to_end(environment, conductor, line, cuts_at_once=kept is not None)
         finally:
             if kept is not None:
                 kept.take_back(conductor)
@@ -51,16 +52,23 @@ def run(scenario: Scenario, out: Path | None, shared_ok: bool = False, kept: Kep
     return conductor
 
 
-def _run_to_end(environment: Environment, conductor: Conductor, line: ProgressLine) -> None:
+def _run_to_end(environment: Environment, conductor: Conductor, line: ProgressLine, cuts_at_once: bool) -> None:
     runner = environment.runner
     assert runner is not None
-    stopped = gevent.event.Event()
-    handlers = [gevent.signal_handler(number, stopped.set) for number in (signal.SIGINT, signal.SIGTERM)]
+    woken = gevent.event.Event()
+
+    def ask() -> None:
+        conductor.interrupted = True
+        (stopping.cut if cuts_at_once else stopping.ask)(conductor)
+        woken.set()
+
+    handlers = [gevent.signal_handler(number, ask) for number in (signal.SIGINT, signal.SIGTERM)]
     try:
         runner.start_shape()
-        while runner.shape_greenlet is not None and not stopped.wait(_LOOK_S):
+        while runner.shape_greenlet is not None and not conductor.is_cut:
+            woken.wait(_LOOK_S)
+            woken.clear()
             line.show()
-        conductor.interrupted = stopped.is_set()
     finally:
         runner.quit()
         for handler in handlers:

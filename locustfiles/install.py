@@ -1,7 +1,9 @@
 """Connects a run to Locust's events. Called by a locustfile; importing this does nothing."""
 
+import logging
 import os
-from typing import Any
+import signal
+import sys
 
 import gevent
 from locust.argument_parser import LocustArgumentParser
@@ -9,17 +11,29 @@ from locust.env import Environment
 from locust.event import Events
 from locust.runners import MasterRunner, WorkerRunner
 
-from locust_agents.locustfiles import conductor, relay, report, scenario_option, seating, stock_report
+from locust_agents.locustfiles import (
+    conductor,
+    relay,
+    report,
+    scenario_option,
+    seating,
+    stock_report,
+    web_form,
+    web_tab,
+    web_where,
+)
 from locust_agents.locustfiles.conductor import Conductor
 from locust_agents.locustfiles.events import ensure_hooks
 from locust_agents.locustfiles.worker import Worker
 from locust_agents.scenarios.model import Scenario
 
+_log = logging.getLogger(__name__)
+
 
 def install(events: Events, scenario: Scenario | None = None) -> None:
     """Adds our options and listeners. Without a scenario, the hand-written classes' host is attached to."""
     ensure_hooks(events)
-    events.init_command_line_parser.add_listener(_add_options)
+    events.init_command_line_parser.add_listener(lambda parser, **_: _add_options(parser, scenario))
     events.init.add_listener(lambda environment, **_: _join_and_report(environment, scenario))
 
 
@@ -51,12 +65,38 @@ def _join_and_report(environment: Environment, scenario: Scenario | None) -> Non
     part = join(environment, scenario)
     if isinstance(part, Conductor):
         stock_report.install(environment, part)
+        _heed_sigterm(environment)
         environment.events.quit.add_listener(lambda **_: report.show(part))
+        _show_in_page(environment, part)
+        if scenario is not None and (unused := web_form.unused(scenario, environment.parsed_options)):
+            _log.warning(unused)
         if scenario_option.START in os.environ and environment.runner is not None:
             gevent.spawn(environment.runner.start_shape)
 
 
-def _add_options(parser: LocustArgumentParser, **_: Any) -> None:
+def _show_in_page(environment: Environment, part: Conductor) -> None:
+    """Our tab, and for `run --web` where to find it."""
+    web_ui, options = environment.web_ui, environment.parsed_options
+    if web_ui is None:
+        return
+    web_tab.install(environment, part, web_ui)
+    if scenario_option.START in os.environ:
+        base, scheme = getattr(options, "web_base_path", None) or "", "https" if web_ui.tls_cert else "http"
+        print(*web_where.lines(web_ui.host, web_ui.port, base, os.environ, scheme), sep="\n", file=sys.stderr)
+
+
+def _heed_sigterm(environment: Environment) -> None:
+    """Locust heeds it only after a headless run with a shape, and is killed by it until then: it is Ctrl-C as well."""
+
+    def interrupt() -> None:
+        if conductor.of(environment).ended_at is None:
+            gevent.get_hub().handle_system_error(KeyboardInterrupt, KeyboardInterrupt())
+
+    if getattr(environment.parsed_options, "headless", False) and environment.shape_class is not None:
+        gevent.signal_handler(signal.SIGTERM, interrupt)
+
+
+def _add_options(parser: LocustArgumentParser, scenario: Scenario | None) -> None:
     """Asked again at each load of the page, so it must not mind being called twice."""
     parser.add_argument(
         "--scenario",
@@ -78,4 +118,5 @@ def _add_options(parser: LocustArgumentParser, **_: Any) -> None:
         include_in_web_ui=False,
         help="Load an attached server although others use it",
     )
+    web_form.add_options(parser, scenario)
     parser.add_argument("--agents-plan", default="", include_in_web_ui=False, help="Sent to workers by the master")

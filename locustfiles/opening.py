@@ -8,7 +8,7 @@ from locust_agents import preambles, run_folder
 from locust_agents.cluster import attach_headers, manners, this_machine
 from locust_agents.cluster.manners import Greeting
 from locust_agents.errors import ScenarioError
-from locust_agents.locustfiles import backend, blaming, calibration, forecasting, identity, senders
+from locust_agents.locustfiles import backend, blaming, calibration, forecasting, identity, senders, web_form
 from locust_agents.locustfiles.backend import Backend
 from locust_agents.locustfiles.handwritten import profiles_of, scenario_of
 from locust_agents.locustfiles.listening import Listening
@@ -35,7 +35,7 @@ class _Peer:
 
 def prepare(state: RunState) -> RunPlan:
     """All that comes before the first agent's turn; raises what the run cannot begin with."""
-    state.running = scenario = state.scenario or scenario_of(state.environment)
+    state.running = scenario = _scenario(state)
     state.listening = Listening(scenario, state.plugin_faults.append)  # before a server is started for nothing
     state.folder = folder = run_folder.create(state.out, scenario.name)
     state.path = folder.path
@@ -52,14 +52,23 @@ def prepare(state: RunState) -> RunPlan:
     return made
 
 
+def _scenario(state: RunState) -> Scenario:
+    """What was given, with what was chosen on the start form since."""
+    if state.scenario is None:
+        return scenario_of(state.environment)
+    return web_form.chosen(state.scenario, state.environment.parsed_options)
+
+
 def _server(state: RunState, scenario: Scenario, folder: RunFolder) -> Backend:
     """The one that is up already, or a new one."""
-    if state.server is not None and state.server.failure() is not None:
-        state.server.stop()  # it died in the run before this one
+    is_another = state.served is not None and state.served != scenario.server
+    if state.server is not None and (is_another or state.server.failure() is not None):
+        state.server.stop()  # it died in the run before this one, or the start form names another
         state.server = None
     if state.server is None:
         state.timed = None
         state.server = backend.start(scenario, folder.path, state.say, folder.note)
+        state.served = scenario.server
     return state.server
 
 

@@ -1,5 +1,6 @@
 """The line that lives while a run waits and runs: agents, turns, the worst TTFT so far, what is in prefill."""
 
+import math
 import re
 from time import perf_counter
 from typing import IO, Self
@@ -9,6 +10,7 @@ from rich.live import Live
 from rich.text import Text
 
 from locust_agents import figures, metrics, stages, table
+from locust_agents.locustfiles import stopping
 from locust_agents.locustfiles.conductor import Conductor
 from locust_agents.locustfiles.swarm import OpenTurn, Swarm
 
@@ -64,13 +66,20 @@ def describe(conductor: Conductor, swarm: Swarm) -> str:
     worst = figures.statistic(metrics.waits(records, "ttft"), "max")
     failed = sum(record.is_failure for record in records)
     parts = [
-        f"{swarm.elapsed_s():.0f} s" + (" draining" if swarm.is_draining else ""),
+        f"{swarm.elapsed_s():.0f} s" + _draining(conductor),
         _agents(conductor, swarm),
         f"{len(records)} done" + (f", {failed} failed" if failed else ""),
         f"worst TTFT {table.seconds(worst)}",
         *(f"{turn.agent} prefill {_done(turn)}" for turn in swarm.open.values() if _is_in_prefill(turn)),
     ]
     return " · ".join(parts)
+
+
+def _draining(conductor: Conductor) -> str:
+    left_s = stopping.left_s(conductor)
+    if left_s == math.inf:
+        return ""
+    return f" draining, {max(0.0, left_s):.0f} s left" + (" (Ctrl-C cuts)" if conductor.stops else "")
 
 
 def _agents(conductor: Conductor, swarm: Swarm) -> str:

@@ -46,7 +46,8 @@ def show(conductor: Conductor, as_json: bool = False, junit_file: Path | None = 
 
 def _complain(conductor: Conductor, status: int) -> None:
     if conductor.interrupted:
-        print("interrupted: turns that were open are recorded as cut", file=sys.stderr)
+        cut = 0 if conductor.summary is None else conductor.summary.outcomes.get("cut", 0)
+        print(f"interrupted: {cut} turn{'' if cut == 1 else 's'} that were open are recorded as cut", file=sys.stderr)
     for fault in sorted(set(conductor.plugin_faults)):
         print(fault, file=sys.stderr)
     if conductor.untrusted is not None:

@@ -23,7 +23,7 @@ from locust_agents.locustfiles.swarm import Swarm
 from locust_agents.prefill_curve import Speed
 from locust_agents.records import TurnRecord
 from locust_agents.run_folder import RunFolder
-from locust_agents.scenarios.model import Scenario
+from locust_agents.scenarios.model import Scenario, Server
 from locust_agents.setting import DRAIN, LOAD, Setting
 from locust_agents.summary import Summary
 from locust_agents.trust import Trust
@@ -52,6 +52,7 @@ class RunState:
     interrupted: bool = False
 
     server: Backend | None = None
+    served: Server | None = None
     timed: Found | None = None
     is_shared: bool = False
 
@@ -84,6 +85,7 @@ class RunState:
 
     def reset(self) -> None:
         """What the run before left is not this run's."""
+        self.folder = self.path = None  # a run that cannot begin must write nothing there
         self.error = self.swarm = self.lookout = self.blamer = self.listening = None
         self.forecast = self.benchmark = self.summary = self.trust = None
         self.started_at = self.drained_at = self.began = self.until = self.missing = None

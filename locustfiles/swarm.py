@@ -16,6 +16,7 @@ from locust_agents.cluster import watch_turns
 from locust_agents.cluster.watch_look import OpenLook
 from locust_agents.conversation import Preamble
 from locust_agents.expected import Prefixes
+from locust_agents.locustfiles.client_cpu import ClientCpu
 from locust_agents.locustfiles.events import ensure_hooks
 from locust_agents.locustfiles.loop_lag import LoopLag
 from locust_agents.locustfiles.seating import Slots
@@ -77,7 +78,9 @@ class Swarm:
         self.sizer = Sizer(plan.calibration)
         self.prefixes = Prefixes()
         self.lag = LoopLag()
+        self.cpu = ClientCpu()
         self.open: dict[int, OpenTurn] = {}
+        self.opened_ever = 0
         self.is_draining = False
         self.is_held = False
         self.asking = asking_of(plan, scenario)
@@ -170,11 +173,13 @@ class Swarm:
 
     def opened(self, turn: OpenTurn) -> None:
         """An attempt is on its way."""
+        self.opened_ever += 1
         self.open[id(turn.exchange)] = turn
 
     def ended(self, exchange: Exchange, record: TurnRecord) -> TurnRecord:
         """An attempt has ended: its one record, as it is kept, goes to the run's folder and to whoever listens."""
-        self.open.pop(id(exchange), None)
+        if self.open.pop(id(exchange), None) is None:
+            self.opened_ever += 1  # it was never on its way, and has its record all the same
         record = self._sink(record) or record
         self.hooks.turn.fire(record=record)
         return record
@@ -227,6 +232,7 @@ class Swarm:
     def close(self) -> None:
         """Ends what runs beside the agents."""
         self.lag.stop()
+        self.cpu.stop()
         if self._retiring is not None:
             self._retiring.kill(block=False)
 

@@ -2,8 +2,10 @@
 
 import logging
 from collections.abc import Mapping
+from time import perf_counter
 from typing import Any
 
+import gevent
 from locust.env import Environment
 from locust.runners import WorkerRunner
 
@@ -20,6 +22,10 @@ from locust_agents.seats import Wish
 
 _log = logging.getLogger(__name__)
 
+_LOOK_S = 0.05
+# How long a worker that ends waits for the master to have its last records.
+_LAST_RECORDS_S = 2.0
+
 
 class Worker:
     """What a worker's environment has in the place of a conductor."""
@@ -30,10 +36,12 @@ class Worker:
         self._runner = runner
         self._sender: relay.Sender | None = None
         self._asker: seating.Asker | None = None
+        self._is_over = False
         ensure_hooks(environment.events)
         runner.register_message(relay.RECEIVED, self.on_received)
         runner.register_message(relay.DRAIN, self.on_drain)
         runner.register_message(relay.HOLD, self.on_hold)
+        runner.register_message(relay.OVER, self.on_over)
         runner.register_message(seating.ANSWER, self.on_seated)
 
     def begin(self) -> None:
@@ -42,7 +50,7 @@ class Worker:
         for at_work in (self._sender, self._asker):
             if at_work is not None:
                 at_work.stop()
-        self.swarm = None
+        self.swarm, self._is_over = None, False
         if text:
             try:
                 self._begin(plan.from_text(text))
@@ -53,7 +61,7 @@ class Worker:
         scenario = with_plugins.of_plan(made.scenario)
         if scenario.swarm:  # else the classes are written by hand, and this worker has them in its own locustfile
             self.environment.user_classes = list(classes_of(scenario).values())
-        self._sender = relay.Sender(self._runner, made.run, self._is_idle, self._looks, self._slots)
+        self._sender = relay.Sender(self._runner, made.run, self._is_idle, self._looks, self._told, self.go)
         self._asker = seating.Asker(self._runner, made.run, self._asked)
         worker = max(0, self._runner.worker_index)
         self.swarm = Swarm(made, scenario, self.environment, self._sender, worker, self._asker)
@@ -67,8 +75,35 @@ class Worker:
         if self._sender is not None:
             self._sender.faults.append(faults.describe(behaviour, error))
 
+    def hold(self) -> None:
+        """This process is told to end, before it tells the master: its open turns get their time, and all is sent."""
+        swarm, sender = self.swarm, self._sender
+        if swarm is None or sender is None or self._is_over:
+            return
+        swarm.drain()
+        until = perf_counter() + swarm.scenario.drain_s
+        try:
+            while not swarm.is_idle and perf_counter() < until:
+                gevent.sleep(_LOOK_S)
+        except KeyboardInterrupt:  # twice
+            until = 0.0
+        if not swarm.is_idle:
+            swarm.drain(cut=True)
+        with gevent.Timeout(_LAST_RECORDS_S, False):
+            while not (swarm.is_idle and sender.has_all):
+                gevent.sleep(_LOOK_S)
+
+    def go(self) -> None:
+        """The master is gone, or this is none of its: nobody wants this load any more."""
+        _log.error("the master of this run is gone: this worker ends")
+        self._is_over = True
+        if self.swarm is not None:
+            self.swarm.drain(cut=True)
+        gevent.spawn(self._runner.quit)
+
     def end(self) -> None:
         """Users have been stopped. What is not acknowledged goes out once more; the sender goes on until it is."""
+        self._is_over = True
         if self.swarm is not None:
             self.swarm.is_draining = True
             self.swarm.close()
@@ -100,6 +135,12 @@ class Worker:
         elif self.swarm is not None:
             self.swarm.go_on(msg.data["epoch"])
 
+    def on_over(self, environment: Environment, msg: Any, **_: Any) -> None:
+        """Another master than ours has our messages."""
+        del environment, msg
+        if not self._is_over:
+            self.go()
+
     def on_seated(self, environment: Environment, msg: Any, **_: Any) -> None:
         """The master says who our slots are, and how many turns they may start."""
         del environment
@@ -111,8 +152,11 @@ class Worker:
         swarm = self.swarm
         return ({}, 0, True) if swarm is None else (swarm.slots.wishes, swarm.turns_started, swarm.is_asking)
 
-    def _slots(self) -> int:
-        return 0 if self.swarm is None else len(self.swarm.slots)
+    def _told(self) -> Mapping[str, Any]:
+        swarm = self.swarm
+        if swarm is None:
+            return {"slots": 0, "opened": 0, "cpu": (0.0, 0.0)}
+        return {"slots": len(swarm.slots), "opened": swarm.opened_ever, "cpu": swarm.cpu.share}
 
     def _looks(self) -> list[OpenLook]:
         return [] if self.swarm is None else self.swarm.looks()

@@ -1,5 +1,6 @@
 """How a run is made in a child process: its command, its way to end early, and what is made of what it printed."""
 
+import contextlib
 import json
 import os
 import signal
@@ -17,7 +18,7 @@ from locust_agents.errors import ClusterError, LocustAgentsError, ScenarioError
 from locust_agents.summary import Summary
 
 _PATIENCE_S = 60.0
-"""How long an interrupted run may take to end its turns and its server."""
+"""How long an interrupted run may take to end its turns and its server, before they are cut, and again after it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,12 +76,14 @@ def _ended(command: Sequence[str], text: str | None, quiet: bool) -> tuple[int, 
 
 
 def _end(child: "subprocess.Popen[str]") -> None:
-    """As Ctrl-C does: open turns are recorded as cut, the server is stopped. A second interrupt waits no longer."""
-    child.send_signal(signal.SIGINT)
+    """As Ctrl-C does: open turns may end, the server is stopped. A second one, or too long a wait, cuts them."""
     try:
-        child.communicate(timeout=_PATIENCE_S)
-    except subprocess.TimeoutExpired:
-        print(f"the interrupted run has not ended within {_PATIENCE_S:.0f} s: it is killed", file=sys.stderr)
+        for _ in ("drain", "cut"):
+            child.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
+                child.communicate(timeout=_PATIENCE_S)
+                return
+        print(f"the interrupted run has not ended within {2 * _PATIENCE_S:.0f} s: it is killed", file=sys.stderr)
     finally:
         child.kill()
         child.wait()

@@ -16,6 +16,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "capacity": ("locust_agents.capacity_command:main", "the most agents that keep the limits, found by search"),
     "show": ("locust_agents.show_command:main", "a stored run's table again"),
     "runs": ("locust_agents.runs_command:main", "one verdict a line of all runs"),
+    "export": ("locust_agents.export_command:main", "a stored run's turns as CSV"),
     "compare": ("locust_agents.compare_command:main", "two runs: what differs, and what of it is noise"),
     "schema": ("locust_agents.scenarios.schema:main", "the JSON Schema of a scenario, for an editor"),
     "plugins": ("locust_agents.plugins.plugins_command:main", "what is installed, and what each takes"),

@@ -26,14 +26,15 @@ def of(records: Sequence[TurnRecord], measured: Sequence[TurnRecord], setting: S
     """Of those measured among all records of a run; None where no entry has a clock."""
     if not setting.due:
         return None
-    late = [Wait(record.late_s) for record in measured if record.late_s is not None and _is_due(record, setting)]
+    late = [Wait(record.late_s) for record in measured if record.late_s is not None and is_due(record, setting)]
     still = [wait for entry in setting.due for wait in _waiting(records, setting, entry)]
     waits = [*late, *still]
     p95 = figures.statistic(waits, "p95") if figures.is_enough(len(waits), "p95") else None
     return Lateness(len(waits), len(still), p95, figures.statistic(waits, "max"))
 
 
-def _is_due(record: TurnRecord, setting: Setting) -> bool:
+def is_due(record: TurnRecord, setting: Setting) -> bool:
+    """The first turn of a session that a clock made due: that it is late is the server's doing."""
     return record.entry in setting.due and _begins(record)
 
 

@@ -10,14 +10,18 @@ from locust_agents.verdict import Judgement
 
 _LABEL = 7
 _WORDS = (("broken", False), ("held", True), ("open", None))
+_WITHHELD = "withheld"
 
 
-def lines(judgements: Sequence[Judgement]) -> list[str]:
+def lines(judgements: Sequence[Judgement], is_withheld: bool = False) -> list[str]:
     """Of each limit, what the entry that did worst made of it: broken ones first.
 
-    A line for each limit where one was broken; else as few lines as they fit in.
+    A line for each limit where one was broken; else as few lines as they fit in. Where the verdict `is_withheld`, what
+    was measured is said and not what it means.
     """
     chosen = worst(judgements)
+    if is_withheld:
+        return _indented(_WITHHELD, [sentence(one, whole=False) for one in chosen])
     each = any(one.held is False for one in chosen)
     return [
         line for word, held in _WORDS for line in _labelled(word, [one for one in chosen if one.held is held], each)
@@ -45,9 +49,8 @@ def _labelled(word: str, judgements: Sequence[Judgement], each: bool) -> list[st
 
 def _indented(word: str, parts: Sequence[str]) -> list[str]:
     """The parts behind the word, in as many lines as they need."""
-    return [
-        f"{'' if place else word:{_LABEL}}{line}" for place, line in enumerate(joined(parts, " · ", WIDTH - _LABEL))
-    ]
+    width = max(_LABEL, len(word) + 1)
+    return [f"{'' if place else word:{width}}{line}" for place, line in enumerate(joined(parts, " · ", WIDTH - width))]
 
 
 def _compared(judgement: Judgement, value: Wait) -> str:

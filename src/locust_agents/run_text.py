@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from locust_agents import headline, table, why_lines
+from locust_agents import headline, table, trust_lines, why_lines
 from locust_agents.cluster import benchmark_output, restart
 from locust_agents.cluster import peaks as peak_lines
 from locust_agents.cluster.benchmark_output import Result
@@ -10,6 +10,7 @@ from locust_agents.cluster.peaks import Peaks
 from locust_agents.cluster.restart import Gap
 from locust_agents.scenarios.model import Scenario
 from locust_agents.summary import Summary
+from locust_agents.trust import Trust
 from locust_agents.why import Cause
 
 
@@ -21,6 +22,7 @@ def text(
     benchmark: Result | None = None,
     missing: tuple[int, int] | None = None,
     causes: Sequence[Cause] = (),
+    trust: Trust | None = None,
 ) -> str:
     """The table with its lines above and below; without a scenario, the run's name is all that is above it."""
     header = [summary.run] if scenario is None else headline.lines(scenario, summary, missing)
@@ -29,9 +31,10 @@ def text(
     without_server = restart.words(gaps)
     return "\n".join(
         [
-            table.render(summary, header),
+            table.render(summary, header, trust is not None and bool(trust.doubts)),
             *([] if without_server is None else [without_server]),
             *([] if peaks is None else peak_lines.lines(peaks)),
             *why_lines.lines(causes),
+            *([] if trust is None else trust_lines.lines(trust)),
         ]
     )

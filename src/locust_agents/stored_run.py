@@ -1,5 +1,6 @@
 """What can be read again of a run's folder, whole or of a run that was killed; its records say all figures anew."""
 
+import dataclasses
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ import yaml
 from pydantic import ValidationError
 
 from locust_agents import records, window
+from locust_agents import trust as trusts
 from locust_agents import why as causes
 from locust_agents.errors import ScenarioError
 from locust_agents.limits import Limit, parse_limit
@@ -18,6 +20,7 @@ from locust_agents.records import TurnRecord
 from locust_agents.scenarios.model import Scenario
 from locust_agents.setting import DRAIN, LOAD, Setting
 from locust_agents.summary import Summary, summarise
+from locust_agents.trust import Trust, Witness
 from locust_agents.why import Cause
 
 _Read = TypeVar("_Read")
@@ -104,6 +107,14 @@ def setting(run: StoredRun) -> Setting:
     found = scenario(run)
     times = {note["event"]: float(note["time"]) for note in run.notes if note.get("event") in (LOAD, DRAIN)}
     return Setting() if found is None else Setting.of(found, times.get(LOAD), times.get(DRAIN))
+
+
+def trust(run: StoredRun) -> Trust:
+    """The client's own part; what records do not tell is taken from summary.json, where there is one."""
+    told = (run.summary.get("trust") or {}).get("witness") or {}
+    names = {field.name for field in dataclasses.fields(Witness)}
+    witness = Witness(**{name: value for name, value in told.items() if name in names})
+    return trusts.of(run.records, setting(run), limits(run), witness)
 
 
 def measured(run: StoredRun) -> list[TurnRecord]:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from locust_agents import answer_check_totals, cold, figures, itl, lateness, metrics, misses_totals, window
+from locust_agents import answer_check_totals, cold, figures, itl, lateness, metrics, misses_totals, trust, window
 from locust_agents.answer_check_totals import Answers
 from locust_agents.cold import ColdTurn
 from locust_agents.figures import Wait
@@ -46,7 +46,8 @@ class Summary:
     `reuse` are two shares of all prompt tokens: those that came from the cache, those that could have. `misses` are by
     cause, `wasted_prefill` are tokens by profile, `capped` is what `cap_prompt` spared the others. `no_call` is a share
     of the turns that a call was expected of, `thinking` of the tokens written. All but the last three is of the turns
-    in the `window`; `came_cached` are first turns that were not as cold as they should be.
+    in the `window`; `came_cached` are first turns that were not as cold as they should be. `clumped` is the share of
+    gaps between tokens that came together, None of too few.
     """
 
     run: str
@@ -77,6 +78,7 @@ class Summary:
     late: Lateness | None
     came_cached: tuple[ColdTurn, ...]
     after_restart: tuple[ColdTurn, ...]
+    clumped: float | None = None
 
 
 def summarise(
@@ -119,6 +121,7 @@ def summarise(
         late=lateness.of(everything, records, setting),
         came_cached=cold.came_cached(everything, setting),
         after_restart=cold.first_after_restart(everything),
+        clumped=trust.clumped(gaps),
     )
 
 

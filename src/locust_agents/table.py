@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len, set_cell_size
 
-from locust_agents import answer_check_totals, limit_lines, misses_lines
+from locust_agents import answer_check_totals, limit_lines, misses_lines, trust
 from locust_agents.quantities import WIDTH, gap, joined, share, speed
 from locust_agents.quantities import count as count
 from locust_agents.quantities import seconds as seconds
@@ -18,8 +18,11 @@ _LEFT = ("entry", "kind")
 Cells = tuple[str, ...]
 
 
-def render(summary: Summary, header: Sequence[str] = ()) -> str:
-    """The header's lines, a row for each kind of each entry, then speeds, endings that were not ok, and limits."""
+def render(summary: Summary, header: Sequence[str] = (), is_withheld: bool = False) -> str:
+    """The header's lines, a row for each kind of each entry, then speeds, endings that were not ok, and limits.
+
+    The verdict is left out where it `is_withheld`.
+    """
     lines = [
         *header,
         *_rows(summary.rows),
@@ -27,7 +30,7 @@ def render(summary: Summary, header: Sequence[str] = ()) -> str:
         *misses_lines.lines(summary),
         *_endings(summary),
         *answer_check_totals.lines(summary.answers),
-        *limit_lines.lines(summary.judgements),
+        *limit_lines.lines(summary.judgements, is_withheld),
     ]
     return "\n".join(_cut(line).rstrip() for line in lines)
 
@@ -82,12 +85,18 @@ def _speeds(summary: Summary) -> list[str]:
     bound = "≥ " if summary.prefill_is_bound else ""
     parts = (
         f"decode {each} tok/s each, {speed(summary.decode_all)} all",
-        f"ITL p50 {gap(summary.itl_p50_s)}, p99 {gap(summary.itl_p99_s)}",
+        _itl(summary),
         f"stall {seconds(summary.stall_max)}",
         f"prefill {bound}{prefill} tok/s",
         *misses_lines.tool_calls(summary),
     )
     return _labelled("speed", parts, "   ")
+
+
+def _itl(summary: Summary) -> str:
+    if trust.is_withheld(summary.clumped):
+        return f"ITL withheld ({share(summary.clumped)} of tokens came in clumps)"
+    return f"ITL p50 {gap(summary.itl_p50_s)}, p99 {gap(summary.itl_p99_s)}"
 
 
 def _endings(summary: Summary) -> list[str]:

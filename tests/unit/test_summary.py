@@ -95,7 +95,7 @@ def test_a_run_without_a_turn_is_a_summary_of_nothing() -> None:
     found = summarise([], [parse_limit("ttft.max", "2s", ())])
     unknown = {field.name for field in dataclasses.fields(Summary) if getattr(found, field.name) is None}
     waits = {"decode_each", "decode_all", "itl_p50_s", "itl_p99_s", "stall_max", "prefill", "loop_lag_p99"}
-    assert unknown == waits | {"no_call", "thinking", "reuse", "capped", "window", "late", "answers"}
+    assert unknown == waits | {"no_call", "thinking", "reuse", "capped", "window", "late", "answers", "clumped"}
     assert (found.turns, found.seconds, found.rows, found.outcomes) == (0, 0.0, (), {})
     assert [judgement.held for judgement in found.judgements] == [None]
 

@@ -1,0 +1,247 @@
+"""Plain Locust, master and workers, against a replay server: what was asked is what is recorded, however it ends."""
+
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from locust_agents import run_folder
+from locust_agents.cluster.replay import ReplayServer, chat_stream
+from locust_agents.outcome import Outcome
+from locust_agents.records import TurnRecord
+
+BIN = Path(sys.executable).parent
+LOCUSTFILE = Path(__file__).parents[2] / "locustfiles" / "coding_agents.py"
+SOON_S = 40.0  # generous: only a failure waits so long
+SHORT = chat_stream(["so ", "it ", "is"], 0.15, 0.05, usage=(400, 0, 3))
+LONG = chat_stream(["so ", "it ", "is"], 0.2, 1.5, usage=(400, 0, 3))
+ENDLESS = chat_stream(["so ", "it ", "is"], 0.2, 120.0, usage=(400, 0, 3))
+
+
+def scenario(server: ReplayServer, drain: str, agents: int = 8) -> str:
+    return (
+        f"name: distributed\nduration: 300s\ndrain: {drain}\nscale: 0.01\ngaps: {{scale: 0}}\nstart: {{apart: 0s}}\n"
+        f"curve: off\nswarm: {{fixer: {{behaviour: fix_failing_test, agents: {agents}}}}}\n"
+        f"server: {{attach: '{server.url}'}}\n"
+    )
+
+
+class Locusts:
+    """A master and its workers in a folder; all end with the test."""
+
+    def __init__(self, folder: Path, text: str) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.started: list[subprocess.Popen[bytes]] = []
+        (folder / "s.yaml").write_text(text)
+
+    def master(self, workers: int, *options: str, headless: bool = True) -> "subprocess.Popen[bytes]":
+        bind = ["--master-bind-host", "127.0.0.1", "--master-bind-port", str(self.port)]
+        ui = ["--headless", "--expect-workers", str(workers)] if headless else []
+        return self.start("master", "--scenario", "s.yaml", *ui, "--master", *bind, *options)
+
+    def worker(self) -> "subprocess.Popen[bytes]":
+        return self.start("worker", "--worker", "--master-port", str(self.port))
+
+    def start(self, name: str, *arguments: str) -> "subprocess.Popen[bytes]":
+        with (self.folder / f"{len(self.started)}-{name}.log").open("wb") as log:
+            started = subprocess.Popen(
+                [str(BIN / "locust"), "-f", str(LOCUSTFILE), *arguments],
+                cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+            )  # fmt: skip
+        self.started.append(started)
+        return started
+
+    def said(self) -> str:
+        return "\n".join(path.read_text() for path in sorted(self.folder.glob("*.log")))
+
+    def wait(self, what: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + SOON_S
+        while not what():
+            assert time.monotonic() < deadline, self.said()
+            time.sleep(0.05)
+
+    def out(self) -> Path:
+        """The folder of the last run."""
+        return max((self.folder / "runs").iterdir())
+
+    def wait_for_turns(self, server: ReplayServer, number: int) -> None:
+        """So many turns, and what is asked before the first of them is over."""
+        self.wait(lambda: any(self.folder.glob("runs/*/cluster.jsonl")) and asked(server, self.out()) >= number)
+
+
+@contextmanager
+def locusts(folder: Path, text: str) -> Iterator[Locusts]:
+    made = Locusts(folder, text)
+    try:
+        yield made
+    finally:
+        for process in made.started:
+            process.kill()
+            process.wait()
+    assert "Traceback" not in made.said(), made.said()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def asked(server: ReplayServer, out: Path) -> int:
+    """The turns that the server saw; what the run asked before its first one is in cluster.jsonl."""
+    notes = [json.loads(line) for line in (out / "cluster.jsonl").read_text().splitlines()]
+    if not any(note["event"] == "load" for note in notes):
+        return 0
+    posted = sum(request.method == "POST" for request in server.requests())
+    return posted - [note["event"] for note in notes].count("calibration")
+
+
+def summary(out: Path) -> dict[str, Any]:
+    values: dict[str, Any] = json.loads((out / "summary.json").read_text())
+    return values
+
+
+def sent(out: Path) -> list[TurnRecord]:
+    return [record for record in run_folder.turns(out) if record.sent_s is not None]
+
+
+def assert_each_once(records: Sequence[TurnRecord]) -> None:
+    turns = Counter((record.session, record.turn, record.attempt) for record in records)
+    assert [turn for turn, times in turns.items() if times > 1] == []
+
+
+def nothing_is_left(folder: Path) -> bool:
+    """No process runs in this folder any more."""
+
+    def is_here(process: psutil.Process) -> bool:
+        try:
+            return Path(process.cwd()) == folder and process.status() != psutil.STATUS_ZOMBIE
+        except psutil.Error:
+            return False
+
+    return not any(map(is_here, psutil.process_iter()))
+
+
+# seed of the moment, how it is stopped, how long turns may go on: those of 0.15 s end in it, the slower do not always
+STOPS = [
+    (1, signal.SIGINT, "5s"),
+    (2, signal.SIGTERM, "300ms"),
+    (3, signal.SIGINT, "cut"),
+    (4, signal.SIGTERM, "5s"),
+    (5, signal.SIGINT, "1s"),
+]
+
+
+@pytest.mark.parametrize(("seed", "number", "drain"), STOPS)
+def test_stopped_at_a_random_moment(seed: int, number: signal.Signals, drain: str, tmp_path: Path) -> None:
+    script = random.Random(seed)
+    with ReplayServer([*[SHORT] * 60, LONG]) as server, locusts(tmp_path, scenario(server, drain)) as running:
+        master = running.master(2)
+        workers = [running.worker(), running.worker()]
+        running.wait_for_turns(server, 1)
+        time.sleep(script.uniform(0.0, 2.5))
+        master.send_signal(number)
+        master.wait(SOON_S)
+        assert [worker.wait(SOON_S) for worker in workers] == [0, 0], running.said()
+        records = sent(running.out())
+        assert len(records) == asked(server, running.out()), running.said()
+    assert_each_once(records)
+    assert {record.worker for record in records} == {0, 1}
+    assert {record.outcome for record in records} <= {Outcome.OK, Outcome.CUT}
+    if drain == "5s":
+        assert {record.outcome for record in records} == {Outcome.OK}, "every open turn had time to end"
+    # test_stop comes before the last reports: the summary has them all the same
+    assert sum(summary(running.out())["outcomes"].values()) == len(list(run_folder.turns(running.out())))
+    assert summary(running.out())["trust"]["witness"]["lost"] == 0
+    assert nothing_is_left(tmp_path)
+
+
+def test_a_worker_that_is_killed_costs_its_open_turns_and_no_more(tmp_path: Path) -> None:
+    with ReplayServer([*[SHORT] * 60, LONG]) as server, locusts(tmp_path, scenario(server, "5s")) as running:
+        master = running.master(2)
+        killed, other = running.worker(), running.worker()
+        running.wait_for_turns(server, 60)
+        time.sleep(0.7)  # all of them have said that they are open
+        killed.kill()
+        killed.wait()
+        time.sleep(1.0)
+        master.send_signal(signal.SIGTERM)
+        status = master.wait(SOON_S)
+        assert other.wait(SOON_S) == 0
+        out, printed = running.out(), running.said()
+        records, number = sent(out), asked(server, out)
+    lost = summary(out)["trust"]["witness"]["lost"]
+    assert 1 <= lost <= 4, "the open turns of four agents"
+    assert number == len(records) + lost, printed
+    assert_each_once(records)
+    assert status == 4, printed
+    assert f"turns lost: {lost} at least" in printed
+    assert f"{lost} turn" in summary(out)["untrusted"]
+
+
+def test_workers_of_a_master_that_was_killed_end_by_themselves(tmp_path: Path) -> None:
+    with (
+        ReplayServer([*[SHORT] * 60, ENDLESS]) as server,
+        locusts(tmp_path, scenario(server, "5s", agents=2)) as running,
+    ):
+        master, worker = running.master(1), running.worker()
+        running.wait_for_turns(server, 4)
+        master.kill()
+        master.wait()
+        worker.wait(SOON_S)
+        assert "the master of this run is gone" in running.said()
+
+
+def test_an_orphan_takes_no_part_in_the_next_run(tmp_path: Path) -> None:
+    with ReplayServer([SHORT]) as server, locusts(tmp_path, scenario(server, "5s", agents=2)) as running:
+        first, orphan = running.master(1), running.worker()
+        running.wait_for_turns(server, 4)
+        first.kill()
+        first.wait()
+        before = running.out()
+        second, own = running.master(1, "-t", "4s"), running.worker()
+        orphan.wait(SOON_S)
+        assert second.poll() is None, "the orphan went because the new master said so"
+        assert second.wait(SOON_S) == 0, running.said()
+        assert own.wait(SOON_S) == 0
+        out = running.out()
+        assert out != before
+        assert {record.run for record in run_folder.turns(out)} == {out.name}
+        assert {record.outcome for record in run_folder.turns(out)} == {Outcome.OK}
+        assert summary(out)["missing"] is None
+
+
+def test_ctrl_c_reaches_all_of_a_terminal_and_drains(tmp_path: Path) -> None:
+    """Locust's own --processes: the terminal sends the interrupt to the master and to each worker."""
+    with ReplayServer([SHORT]) as server, locusts(tmp_path, scenario(server, "5s", agents=4)) as running:
+        bind = ["--master-bind-port", str(running.port), "--master-port", str(running.port)]
+        with (tmp_path / "all.log").open("wb") as log:
+            command = [str(BIN / "locust"), "-f", str(LOCUSTFILE), "--scenario", "s.yaml", "--headless"]
+            group = subprocess.Popen(
+                [*command, "--processes", "2", *bind],
+                cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+            )  # fmt: skip
+        running.started.append(group)
+        running.wait_for_turns(server, 8)
+        os.killpg(group.pid, signal.SIGINT)
+        group.wait(SOON_S)
+        out = running.out()
+        running.wait(lambda: nothing_is_left(tmp_path))
+        records = sent(out)
+        assert len(records) == asked(server, out), running.said()
+    assert_each_once(records)
+    assert {record.outcome for record in records} == {Outcome.OK}
+    assert {record.worker for record in records} == {0, 1}

@@ -1,0 +1,200 @@
+"""A run that somebody stops: once lets open turns end, twice cuts them, and its files are complete in either case."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from locust_agents import run_folder
+from locust_agents.cluster.replay import ReplayServer, chat_stream
+
+BIN = Path(sys.executable).parent
+LOCUSTFILE = Path(__file__).parents[2] / "locustfiles" / "coding_agents.py"
+SOON_S = 30.0  # generous: only a failure waits so long
+# One usage for all, so that every run asks the server the same number of questions before it begins.
+SHORT = chat_stream(["so ", "it ", "is"], 0.05, 0.01, usage=(400, 0, 3))
+LONG = chat_stream(["so ", "it ", "is"], 0.2, 0.7, usage=(400, 0, 3))
+ENDLESS = chat_stream(["so ", "it ", "is"], 0.2, 120.0, usage=(400, 0, 3))
+SCENARIO = """\
+name: stopped
+duration: 300s
+drain: 60s
+scale: 0.01
+gaps: {scale: 0}
+start: {apart: 0s}
+curve: off
+swarm:
+  fixer: {behaviour: fix_failing_test, agents: 2}
+"""
+COMMAND = ["locust-agents", "run", "s.yaml", "--out", "runs/out"]
+WEB = ["locust-agents", "run", "s.yaml", "--web"]
+PLAIN = ["locust", "-f", str(LOCUSTFILE), "--scenario", "s.yaml", "--headless"]
+
+
+class Run:
+    """A command against a server, in a folder of its own."""
+
+    def __init__(self, folder: Path, server: ReplayServer, command: list[str]) -> None:
+        self.folder, self._server = folder, server
+        (folder / "s.yaml").write_text(f"{SCENARIO}server: {{attach: '{server.url}'}}\n")
+        self._log = folder / "log"
+        with self._log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [str(BIN / command[0]), *command[1:]], cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+
+    @property
+    def out(self) -> Path:
+        return next((self.folder / "runs").iterdir())
+
+    @property
+    def said(self) -> str:
+        return self._log.read_text()
+
+    def asked(self) -> int:
+        """The turns that the server saw."""
+        texts = [path.read_text() for path in self.folder.glob("runs/*/cluster.jsonl")]
+        notes = [json.loads(line) for text in texts for line in text.splitlines()]
+        if not any(note["event"] == "load" for note in notes):
+            return 0
+        posted = sum(request.method == "POST" for request in self._server.requests())
+        return posted - [note["event"] for note in notes].count("calibration")
+
+    def wait(self, what: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + SOON_S
+        while not what():
+            assert time.monotonic() < deadline, self.said
+            time.sleep(0.05)
+
+    def outcomes(self) -> list[str]:
+        return sorted(str(record.outcome) for record in run_folder.turns(self.out))
+
+    def summary(self) -> dict[str, Any]:
+        values: dict[str, Any] = json.loads((self.out / "summary.json").read_text())
+        return values
+
+    def assert_is_complete(self) -> None:
+        assert {path.name for path in self.out.iterdir()} >= {
+            "scenario.yaml", "turns.jsonl", "cluster.jsonl", "summary.json", "summary.md", "report.html",
+        }  # fmt: skip
+        assert len(self.outcomes()) == self.asked()
+        assert sum(self.summary()["outcomes"].values()) == self.asked()
+
+
+@contextmanager
+def running(folder: Path, server: ReplayServer, command: list[str]) -> Iterator[Run]:
+    made = Run(folder, server, command)
+    try:
+        yield made
+    finally:
+        made.process.kill()
+        made.process.wait()
+    assert "Traceback" not in made.said, made.said
+
+
+# how it is run, the signal, what the process ends with
+ONCE = [
+    ("the command", COMMAND, signal.SIGINT, 130),
+    ("the command, by its supervisor", COMMAND, signal.SIGTERM, 130),
+    ("plain Locust, whose own stop timeout is 0 s", PLAIN, signal.SIGINT, 0),
+    ("plain Locust, which does not heed it by itself", PLAIN, signal.SIGTERM, 0),
+]
+
+
+@pytest.mark.parametrize(("command", "number", "status"), [pytest.param(*row[1:], id=row[0]) for row in ONCE])
+def test_once_drains(command: list[str], number: int, status: int, tmp_path: Path) -> None:
+    with ReplayServer([*[SHORT] * 40, LONG]) as server, running(tmp_path, server, command) as run:
+        run.wait(lambda: run.asked() >= 30)
+        time.sleep(0.3)  # in mid-stream
+        run.process.send_signal(number)
+        assert run.process.wait(SOON_S) == status, run.said
+        assert set(run.outcomes()) == {"ok"}
+        run.assert_is_complete()
+    assert "2 turns open, 60 s left to end; stopped once more they are cut" in run.said
+
+
+@pytest.mark.parametrize(("command", "status"), [(COMMAND, 130), (PLAIN, 0)], ids=["the command", "plain Locust"])
+@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
+def test_twice_cuts(command: list[str], status: int, second: int, tmp_path: Path) -> None:
+    with ReplayServer([*[SHORT] * 40, ENDLESS]) as server, running(tmp_path, server, command) as run:
+        run.wait(lambda: sum(request.method == "POST" for request in server.requests()) == 40 + 2)
+        time.sleep(0.5)
+        run.process.send_signal(signal.SIGINT)
+        run.wait(lambda: "stopped once more" in run.said)
+        assert run.process.poll() is None, "it waits for the two"
+        run.process.send_signal(second)
+        assert run.process.wait(SOON_S) == status, run.said
+        assert run.outcomes().count("cut") == 2
+        run.assert_is_complete()
+
+
+def test_twice_cuts_at_the_end_of_the_drain_too(tmp_path: Path) -> None:
+    """It drained already, since its time was up: the first interrupt has nothing to begin."""
+    command = [*COMMAND, "--set", "duration=3s"]
+    with ReplayServer([*[SHORT] * 40, ENDLESS]) as server, running(tmp_path, server, command) as run:
+        run.wait(lambda: run.asked() > 0 and '"drain"' in (run.out / "cluster.jsonl").read_text())
+        run.process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        assert run.process.poll() is None
+        run.process.send_signal(signal.SIGINT)
+        assert run.process.wait(SOON_S) == 130, run.said
+        run.assert_is_complete()
+
+
+def page(folder: Path) -> int:
+    """The port on which the page of a run in this folder will be."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    (folder / "locust.conf").write_text(f"web-port = {port}\n")
+    return port
+
+
+def test_the_pages_second_stop_cuts(tmp_path: Path) -> None:
+    port = page(tmp_path)
+    with ReplayServer([*[SHORT] * 40, ENDLESS]) as server, running(tmp_path, server, WEB) as run:
+        run.wait(lambda: sum(request.method == "POST" for request in server.requests()) == 40 + 2)
+        with ThreadPoolExecutor(1) as pool:
+            first = pool.submit(stop, port)
+            run.wait(lambda: "stopped once more" in run.said)
+            stop(port)
+            first.result()
+        assert run.outcomes().count("cut") == 2
+        run.process.send_signal(signal.SIGTERM)
+        assert run.process.wait(SOON_S) == 0, run.said
+        run.assert_is_complete()
+
+
+def test_the_pages_stop_drains(tmp_path: Path) -> None:
+    port = page(tmp_path)
+    with ReplayServer([*[SHORT] * 40, LONG]) as server:
+        with running(tmp_path, server, WEB) as run:
+            run.wait(lambda: run.asked() >= 30)
+            time.sleep(0.3)
+            stop(port)
+            assert set(run.outcomes()) == {"ok"}
+            assert sum(run.summary()["outcomes"].values()) == run.asked()
+            assert run.summary()["exit_status"] == 0
+            time.sleep(0.5)
+            assert run.asked() == len(run.outcomes()), "nothing is asked any more"
+            assert run.process.poll() is None, "the page is there for the next Start"
+            run.process.send_signal(signal.SIGINT)
+            assert run.process.wait(SOON_S) == 0, run.said
+        run.assert_is_complete()
+
+
+def stop(port: int) -> None:
+    """As the page's button does."""
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/stop", method="POST")
+    with urllib.request.urlopen(request, timeout=SOON_S) as answer:
+        assert json.load(answer)["success"]
