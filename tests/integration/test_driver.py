@@ -390,7 +390,7 @@ def test_a_run_that_ends_in_mid_stream_cuts_every_open_turn(endings: Made) -> No
     run = endings.runs["cut"]
     assert Counter(run.who("kind", "outcome")) == {("first", "ok"): 1, ("side", "cut"): 1, ("sub", "cut"): 2}
     assert all(record["first_token_s"] is not None for record in run.records)
-    assert run.status == 0
+    assert run.status == 4  # three of four turns were cut: what the others say is not to be trusted
     assert endings.runs["cut-before-headers"].who("outcome", "headers_s") == [("cut", None)]
 
 

@@ -68,7 +68,7 @@ def leaves(agent: Agent) -> Session:
 
 
 @behaviour
-def right(agent: Agent) -> Session:
+def steady(agent: Agent) -> Session:
     for _ in range(4):
         yield agent.user("Next.")
 
@@ -188,7 +188,7 @@ def test_who_names_the_broken_one_is_told_its_line(fresh: Path, tmp_path: Path) 
 def faults(tmp_path_factory: pytest.TempPathFactory, server: ReplayServer) -> Done:
     folder = tmp_path_factory.mktemp("faults")
     (folder / "wrong.py").write_text(WRONG)
-    swarm = ", ".join(f"{name}: {{behaviour: {name}}}" for name in ("raises", "nonsense", "leaves", "right"))
+    swarm = ", ".join(f"{name}: {{behaviour: {name}}}" for name in ("raises", "nonsense", "leaves", "steady"))
     (folder / "s.yaml").write_text(SCENARIO.format(turns=40, rest=f"sessions: 1\nswarm: {{{swarm}}}"))
     return command(folder, "run", "s.yaml", "--attach", server.url, "--out", "out", "--plugin", "wrong.py")
 
@@ -205,7 +205,7 @@ def test_a_fault_is_named_with_its_own_line(faults: Done) -> None:
 
 def test_a_fault_costs_its_own_agent_only(faults: Done) -> None:
     ended = Counter((turn.entry, str(turn.outcome)) for turn in faults.turns)
-    assert ended == {("raises", "ok"): 1, ("nonsense", "ok"): 1, ("leaves", "ok"): 1, ("right", "ok"): 4}
+    assert ended == {("raises", "ok"): 1, ("nonsense", "ok"): 1, ("leaves", "ok"): 1, ("steady", "ok"): 4}
 
 
 def test_a_file_that_cannot_be_loaded_ends_the_command_before_anything_starts(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from many_runs import Case, run_all  # type: ignore[import-not-found]
 
-from locust_agents.cluster.replay import ReplayServer, Script, chat_answer, chat_stream, completion_stream
+from locust_agents.cluster.replay import Script, chat_answer, chat_stream, completion_stream
 from locust_agents.patience import Timeouts
 from locust_agents.plugins.api import Agent, Behaviour, Reply, Session, behaviour
 from locust_agents.profile import Compaction, Profile, Reaction, Retries, Role
