@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from locust import LoadTestShape
+from locust.runners import STATE_INIT
 
 from locust_agents.locustfiles import conductor
 
@@ -18,6 +19,7 @@ class AgentShape(LoadTestShape):
     def tick(self) -> tuple[int, float] | None:
         """(users, users/s), or None when the run is over."""
         runner = self.runner
-        if runner is None or conductor.of(runner.environment).is_over():
+        # Before a run starts, what is known is of the one before it.
+        if runner is None or (runner.state != STATE_INIT and conductor.of(runner.environment).is_over()):
             return None
         return sum(user_class.fixed_count for user_class in runner.user_classes), _SPAWN_RATE

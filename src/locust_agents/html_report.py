@@ -10,6 +10,7 @@ from markupsafe import Markup
 from locust_agents import (
     html_cluster,
     html_figures,
+    html_file,
     html_page,
     html_run,
     html_ttft,
@@ -23,7 +24,6 @@ from locust_agents import (
 from locust_agents import summary as summaries
 from locust_agents.cluster import cluster_words
 from locust_agents.cluster.this_machine import Machine
-from locust_agents.errors import ScenarioError
 from locust_agents.html_chart import Chart
 from locust_agents.html_page import Section, Tone, Verdict
 from locust_agents.html_run import Told
@@ -40,14 +40,7 @@ def write(told: Told, printed: str, remarks: Sequence[str] = (), path: Path | No
 
     `printed` is what the terminal showed. An older page is replaced at once, or stays.
     """
-    path = path or told.run.path / NAME
-    text = render(told, printed, remarks)
-    part = path.with_name(f"{path.name}.part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        return part.replace(path)
-    except OSError as error:
-        raise ScenarioError(f"{path} cannot be written ({error.strerror}); name another file after --html") from None
+    return html_file.write(path or told.run.path / NAME, render(told, printed, remarks))
 
 
 def render(told: Told, printed: str, remarks: Sequence[str] = ()) -> str:

@@ -199,7 +199,7 @@ def test_first_and_last_token_are_those_of_the_server(steps: Made, turn: int) ->
     assert record["outcome"] == "ok"
     for field, event_s in (("first_token_s", sent_s[0]), ("first_answer_s", sent_s[0]), ("last_token_s", sent_s[1])):
         assert abs(record[field] - record["sent_s"] - event_s) < 0.15, field
-    assert abs(record["headers_s"] - record["sent_s"]) < 0.15
+    assert abs(record["headers_s"] - record["sent_s"]) < 0.3  # which is before the first event
     assert abs(record["stall_s"] - 0.3) < 0.15
 
 
