@@ -21,7 +21,8 @@ swarm: $(STAMP)
 	$(BIN)/locust-agents run quickstart
 
 test: $(STAMP) lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 tests/unit
+	$(BIN)/python -m pytest tests/integration
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
