@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from time import localtime, strftime
 
-from locust_agents import capacity, capacity_curve, capacity_document, capacity_question, sweep_folder
+from locust_agents import capacity, capacity_curve, capacity_document, capacity_page, capacity_question, sweep_folder
 from locust_agents.capacity_steps import INTERRUPTED, Series
 from locust_agents.cluster import attach
 from locust_agents.errors import LocustAgentsError, ScenarioError
@@ -103,6 +103,7 @@ def _search(series: Series, as_json: bool) -> int:
         error = "interrupted"
     finally:
         _keep(series, status, error)
+        _draw(series, error)
         _show(series, status, error, as_json)
     return status
 
@@ -112,11 +113,16 @@ def _keep(series: Series, status: int, error: str | None) -> None:
     sweep_folder.write(series.folder / RESULT, text)
 
 
+def _draw(series: Series, error: str | None) -> None:
+    if series.steps:
+        sweep_folder.write(series.folder / capacity_page.NAME, capacity_page.render(series, error))
+
+
 def _show(series: Series, status: int, error: str | None, as_json: bool) -> None:
     if as_json:
         print(json.dumps(capacity_document.document(series, status, error)))
     elif series.steps:
-        print(capacity_curve.text(series), f"all of it: {series.folder}", sep="\n")
+        print(capacity_curve.text(series), f"all of it: {series.folder} (plots in {capacity_page.NAME})", sep="\n")
     if status == INTERRUPTED:
         _say("interrupted: this is what was known by then")
 

@@ -8,7 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from locust_agents import compare, compare_allowed, compare_table, compare_verdict, differences, find_run, stored_run
+from locust_agents import (
+    compare,
+    compare_allowed,
+    compare_cells,
+    compare_page,
+    compare_table,
+    compare_verdict,
+    differences,
+    find_run,
+    html_file,
+    stored_run,
+)
 from locust_agents.compare import ALPHA, Comparison
 from locust_agents.compare_allowed import Allowance
 from locust_agents.compare_verdict import Run, Verdict
@@ -41,6 +52,8 @@ def main(argv: Sequence[str]) -> int:
     if not done:
         raise ScenarioError(f"{options.a} and {options.b} have no cell of the same name; compare two of their cells")
     print(json.dumps(_document(done, alone), indent=1) if options.json else _text(done, alone, options.all))
+    if options.html is not None:
+        html_file.write(options.html, compare_page.render((options.a, options.b), done, alone, options.all))
     statuses = {one.verdict.status for one in done}
     return next((status for status in (4, 1) if status in statuses), 0)
 
@@ -84,6 +97,7 @@ def _parser() -> argparse.ArgumentParser:
         "--allow", metavar="KEY=SHARE", action="append", default=[], help="ttft.p95=10%%: B may be so much worse"
     )
     parser.add_argument("--all", action="store_true", help="show the figures that are noise too")
+    parser.add_argument("--html", metavar="FILE", type=Path, help="write a page with charts as well")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead")
     return parser
 
@@ -129,7 +143,7 @@ def _document(done: Sequence[Compared], alone: Sequence[tuple[str, str]]) -> Map
 def _fields(one: Compared) -> dict[str, Any]:
     return {
         "cell": one.cell or None,
-        "verdict": {**dataclasses.asdict(one.verdict), "text": compare_table.verdict_line(one.verdict)},
+        "verdict": {**dataclasses.asdict(one.verdict), "text": compare_cells.verdict_line(one.verdict)},
         "changed": [dataclasses.asdict(change) for change in one.changed],
         "not_recorded": one.unseen,
         "figures": [dataclasses.asdict(figure) for figure in one.found.figures],

@@ -78,6 +78,7 @@ def test_the_known_number_is_found(tmp_path: Path) -> None:
     assert sorted(shares) == ["fixers/0.0", "fixers/0.1", "fixers/0.2"]
     assert all(0.5 < share < 1 for share in shares.values())
     assert (tmp_path / "out" / "3-1" / "turns.jsonl").is_file()
+    assert "3 agents keep TTFT p95 ≤ 0.6 s" in (tmp_path / "out" / "capacity.html").read_text()
 
 
 def test_an_interrupt_tells_what_was_known(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from locust_agents import compare_allowed, compare_table, compare_verdict
+from locust_agents import compare_allowed, compare_cells, compare_table, compare_verdict
 from locust_agents.bootstrap import Units
 from locust_agents.compare import Comparison, Figure
 from locust_agents.compare_verdict import Run, Verdict
@@ -170,7 +170,7 @@ def test_which_figures_an_allowance_asks_for() -> None:
     ],
 )
 def test_the_verdict_in_one_line(found: Verdict, wanted: str) -> None:
-    assert compare_table.verdict_line(found).startswith(wanted)
+    assert compare_cells.verdict_line(found).startswith(wanted)
 
 
 def test_the_table() -> None:
