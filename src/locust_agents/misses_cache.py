@@ -11,7 +11,7 @@ def untrimmable(evidence: Evidence) -> str | None:
     than such prompts, so that those of old may hold half of the entries. What is found of a session is one of its own
     earlier prompts, when its last turn is no beginning of this one: the answer is not sent back as it was written.
     """
-    if evidence.is_trimmable is not False:
+    if evidence.is_trimmable is not False or evidence.entries == 0:
         return None
     says = "the model's cache cannot be cut back to an earlier token"
     entries, since = evidence.entries, evidence.turns_since
@@ -25,6 +25,8 @@ def untrimmable(evidence: Evidence) -> str | None:
 def evicted(evidence: Evidence) -> str | None:
     """More entries came behind the session's last one than the cache holds, and nothing of its own was found."""
     entries, newer, most = evidence.entries, evidence.newer, evidence.most_of_start
+    if entries == 0:
+        return "the cache keeps nothing: prompt-cache-size is 0"
     if entries is None or newer is None or newer + evidence.beside < entries or evidence.was_full is False:
         return None
     if evidence.found > most if most is not None else _earlier_prompt(evidence) is not None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from locust_agents import compare, sweep_cells
+from locust_agents.compare_figures import LEVEL
 from locust_agents.figures import Wait
 from locust_agents.records import TurnRecord
 from locust_agents.sweep_figures import Result, kind_of, of_kind
@@ -19,6 +20,7 @@ from locust_agents.sweep_figures import Result, kind_of, of_kind
 Noise = Literal["beyond the noise", "within the noise", "too few turns to tell", "open: waits did not end"]
 
 _ALL = "all"
+_TOLD = ("max", "p50")
 _WORDS: dict[str, Noise] = {
     "better": "beyond the noise",
     "worse": "beyond the noise",
@@ -104,15 +106,16 @@ def _is_told(change: Change) -> bool:
 
 
 def _changes(best: Result, other: Result) -> tuple[Change, ...]:
-    """Worst and median TTFT of both; all entries together."""
+    """Worst and median TTFT of both, all entries together; its level and p95 help to tell whether they differ."""
     kind = kind_of((best, other))
     sides = [_together(of_kind(one.records)) for one in (other, best)]
-    asked = [(_ALL, kind, "ttft", ("max", "p50"))]
+    asked = [(_ALL, kind, "ttft", (LEVEL, "p95", *_TOLD))]
     found = compare.compare(sides[0], sides[1], asked).figures
     return tuple(
         Change(str(one.stat), one.b, one.a, _WORDS[one.word])
+        for stat in _TOLD
         for one in found
-        if one.a is not None and one.b is not None
+        if one.stat == stat and one.a is not None and one.b is not None
     )
 
 

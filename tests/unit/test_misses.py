@@ -87,6 +87,7 @@ def test_no_miss(values: dict[str, Any], remark: str) -> None:
         ),
         ({"cached": 2399, "is_trimmable": False, "turns_since": 1}, "untrimmable", 661, "only an earlier end is left"),
         ({"cached": 1503, "is_trimmable": False, "newer": 10, "turns_since": 9}, "untrimmable", 1557, "before evicted"),
+        ({"cached": 0, "is_trimmable": False, "newer": 0, "entries": 0}, "evicted", 3060, "nothing to be cut back"),
         (
             {"cached": 1503, "is_trimmable": False, "turns_since": 0, "change": change(9, 0.9)},
             "untrimmable",
