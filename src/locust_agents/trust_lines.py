@@ -8,12 +8,13 @@ _LABEL = 7
 
 def lines(trust: Trust) -> list[str]:
     """What is known of the client, then a paragraph for each doubt; the lag stands above the table already."""
-    said = _labelled("client", joined(_parts(trust), "   ", WIDTH - _LABEL))
+    said = _labelled("client", joined(parts(trust), "   ", WIDTH - _LABEL))
     doubts = (_labelled("doubt", joined([doubt], "", WIDTH - _LABEL)) for doubt in trust.doubts)
     return [*said, *(line for lines in doubts for line in lines)]
 
 
-def _parts(trust: Trust) -> list[str]:
+def parts(trust: Trust) -> list[str]:
+    """What the client used, was late by and lost, as far as it is known."""
     witness = trust.witness
     return [
         *([] if witness.cpu is None else [f"CPU {share(witness.cpu)} of a core"]),

@@ -1,4 +1,4 @@
-"""Which of these tests want the machine for themselves; the others wait most of their time, and can run side by side."""
+"""Which of these tests want the machine for themselves; the others mostly wait, and run side by side."""
 
 import pytest
 

@@ -136,3 +136,10 @@ def test_show_builds_it_again(short: Path, tmp_path: Path, capsys: pytest.Captur
 def test_a_page_that_cannot_be_written_is_one_line(short: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["show", str(short), "--html", "/nowhere/page.html"]) == 2
     assert "/nowhere/page.html cannot be written" in capsys.readouterr().err
+
+
+def test_what_the_client_did_to_the_figures_is_said_first(tmp_path: Path) -> None:
+    folder = make(tmp_path / "lossy", 20, exit_status=4, trust={"witness": {"lost": 3, "cpu": 0.25}})
+    page = words(page_of(folder))
+    assert "doubt: 3 turns at least were sent and have no record: a worker was lost" in page
+    assert "The client: CPU 25 % of a core" in page
