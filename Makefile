@@ -22,7 +22,7 @@ swarm: $(STAMP)
 
 test: $(STAMP) lint
 	$(BIN)/python -m pytest -n 2 tests/unit
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not real" tests/integration
+	$(BIN)/python -m pytest -n 3 --dist loadfile -m "not real" tests/integration
 	$(BIN)/python -m pytest -m real tests/integration
 
 lint: $(STAMP)

@@ -5,8 +5,8 @@ import pytest
 # They start real ranks, count processes, or look at what the whole machine does.
 _REAL = (
     "test_attached_hosts_real test_cluster_command_launched test_cluster_guardian test_cluster_in_a_run "
-    "test_cluster_launch test_curve_timed test_distributed test_identity_real test_misses_real test_probe_in_a_run "
-    "test_raw_benchmark_run test_remote_rank test_stop_command test_swarm_real test_tiny_model_served test_transport "
+    "test_cluster_launch test_identity_real test_misses_real test_probe_in_a_run "
+    "test_raw_benchmark_run test_remote_rank test_swarm_real test_tiny_model_served test_transport "
     "test_vitals_real test_web_in_chromium test_wedge test_why_real"
 ).split()
 
