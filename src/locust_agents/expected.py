@@ -81,13 +81,6 @@ class Prefixes:
         return before
 
 
-def shared_start(preamble_tokens: int | None, was_ready: bool) -> int | None:
-    """Expected tokens of a session's first turn: its preamble, when somebody had computed it; None where unknown."""
-    if not was_ready:
-        return 0
-    return preamble_tokens
-
-
 def continued(prompt_tokens: int | None, completion_tokens: int | None, answer_was_kept: bool) -> int | None:
     """Expected tokens of the next turn of a session whose turn had this usage, None where the server gave none.
 

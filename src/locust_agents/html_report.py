@@ -59,7 +59,7 @@ def _verdict(told: Told, remarks: Sequence[str]) -> Verdict:
         verdict.word(status) if status is None else f"{verdict.word(status)} (status {status})",
         tone,
         [
-            *(f"doubt: {doubt}" for doubt in stored_run.trust(told.run).doubts),
+            *(f"doubt: {doubt}" for doubt in told.trust.doubts),
             *(f"broken: {limit_lines.sentence(one)}" for one in broken),
             *why(told),
             *remarks,
@@ -108,7 +108,7 @@ def _figures(told: Told, printed: str) -> list[Markup | Chart]:
     if not told.run.records:
         return [paragraph("No turn was taken.")]
     whole = folded("As the terminal showed it, to be copied", printed)
-    client = trust_lines.parts(stored_run.trust(told.run))
+    client = trust_lines.parts(told.trust)
     known = [paragraph(f"The client: {', '.join(client)}.")] if client else []
     return [html_figures.rows(told.summary), html_figures.speeds(told.summary), *known, whole]
 

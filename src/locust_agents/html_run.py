@@ -10,6 +10,7 @@ from locust_agents.figures import Wait
 from locust_agents.records import CANARY, TurnRecord
 from locust_agents.stored_run import StoredRun
 from locust_agents.summary import Summary
+from locust_agents.trust import Trust
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,11 @@ class Told:
         """The same without the warm-up: what the figures are of."""
         inside = set(map(id, stored_run.measured(self.run)))
         return [(record, wait) for record, wait in self.waits if id(record) in inside]
+
+    @cached_property
+    def trust(self) -> Trust:
+        """The client's own part in the figures."""
+        return stored_run.trust(self.run)
 
     @cached_property
     def seconds(self) -> float:

@@ -149,11 +149,6 @@ class Profile:
     assumptions: tuple[str, ...] = ()
 
     @property
-    def retry_waits_s(self) -> tuple[float, ...]:
-        """The waits after connection errors."""
-        return self.retries.connection_waits_s
-
-    @property
     def sent_as(self) -> str | None:
         """What a reader must know where the product speaks another API than the one that is loaded; else None."""
         sends = "chat completions" if self.api == "chat" else self.api

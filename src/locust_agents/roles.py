@@ -15,6 +15,8 @@ _SESSIONS, _TURNS = 4, 300
 
 def used(behaviour: Behaviour, profile: Profile, parameters: Mapping[str, Any]) -> list[Profile]:
     """The profile, and itself in each role that sessions of the behaviour send something in."""
+    if not profile.roles:
+        return [profile]
     load = Load("roles", behaviour, profile, parameters=parameters)
     sent = {turn.shared for number in range(_SESSIONS) for turn in _session(load, number)}
     in_roles = [profile.in_role(name) for name in profile.roles]

@@ -22,11 +22,7 @@ class RunFolder:
 
     def turn(self, record: TurnRecord) -> None:
         """Adds a line to turns.jsonl."""
-        self.turn_line(records.to_line(record))
-
-    def turn_line(self, line: str) -> None:
-        """Adds a line that a worker wrote."""
-        self._turns.write(line.encode() + b"\n")
+        self._turns.write(records.to_line(record).encode() + b"\n")
 
     def note(self, event: str, fields: Mapping[str, Any]) -> None:
         """Adds a line to cluster.jsonl: what happened, and at which UNIX time."""

@@ -101,7 +101,10 @@ def test_the_head_of_the_profile_s_request_before() -> None:
     ],
 )
 def test_a_first_turn(preamble_tokens: int | None, was_ready: bool, wanted: int | None, remark: str) -> None:
-    assert expected.shared_start(preamble_tokens, was_ready) == wanted, remark
+    prefixes, starts = Prefixes(), (("opencode", preamble_tokens),)
+    if was_ready:
+        prefixes.computed("another", starts, 1.0)
+    assert prefixes.shared(starts, 2.0) == wanted, remark
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def test_read_fills_in_what_is_left_out() -> None:
     expected = {"headers": {"x-session-id": "{session}"}, "retries": Retries(connection_waits_s=(2.2, 4.5))}
     assert made == dataclasses.replace(bare, **expected)  # type: ignore[arg-type]
     assert made.timeouts == Timeouts()
-    assert made.retry_waits_s == (2.2, 4.5)
+    assert made.retries.connection_waits_s == (2.2, 4.5)
     assert made.sent_as is None
 
 
