@@ -18,6 +18,7 @@ import psutil
 import pytest
 
 from locust_agents.cluster.crew import is_alive
+from tests.patience import PATIENCE_S
 
 ADDRESS = "127.0.0.2"
 NAME = "rank1"
@@ -78,17 +79,18 @@ class FarHost:
         return [each for each in self.sessions() if "notty" in str(each.as_dict(["cmdline"]))]
 
     def await_nobody(self, but: Sequence[psutil.Process] = ()) -> None:
-        """Fails when a connection is left after half a minute, other than those that a test does not own."""
-        patience_s = time.monotonic() + 30
+        """Fails when a connection is left after all patience, other than those that a test does not own."""
+        patience_s = time.monotonic() + PATIENCE_S
         while left := [each for each in self.sessions() if each not in but]:
             assert time.monotonic() < patience_s, left
             time.sleep(0.05)
 
     def die(self) -> None:
         """As when its power fails, for all that can be seen from here; the ranks do not survive that either."""
-        for each in [self.sshd, *self.sessions()]:
-            each.kill()
-        self.sshd.wait()
+        if is_alive(self.sshd):
+            for each in [self.sshd, *self.sessions()]:
+                each.kill()
+            self.sshd.wait()
 
 
 @contextmanager
@@ -102,11 +104,12 @@ def far_host(folder: Path) -> Iterator[FarHost]:
     with (folder / "sshd.log").open("wb") as log:
         argv = (sshd, "-D", "-e", "-f", folder / "sshd_config")
         with subprocess.Popen(argv, stderr=log, start_new_session=True) as process:
+            host = FarHost(folder, psutil.Process(process.pid))
             try:
                 _await_port(port)
-                yield FarHost(folder, psutil.Process(process.pid))
+                yield host
             finally:
-                process.terminate()
+                host.die()
 
 
 def _sshd() -> str:
@@ -151,7 +154,7 @@ def _script(path: Path, text: str) -> None:
 
 
 def _await_port(port: int) -> None:
-    patience_s = time.monotonic() + 30
+    patience_s = time.monotonic() + PATIENCE_S
     while True:
         try:
             socket.create_connection((ADDRESS, port)).close()

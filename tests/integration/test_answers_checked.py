@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.patience import PATIENCE_S
+
 SCRIPT = Path(__file__).parent / "gevent_scripts" / "drive_checks.py"
 AGENTS = ("fixers/0.0", "fixers/0.1")
 
@@ -31,7 +33,7 @@ class Run:
 
 @pytest.fixture(scope="module")
 def made() -> dict[str, Any]:
-    done = subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stderr
     values: dict[str, Any] = json.loads(done.stdout)
     return values

@@ -14,6 +14,7 @@ from locust_agents.cluster.attached_hosts import read
 from locust_agents.cluster.guard import Guard
 from locust_agents.cluster.vitals import Vitals
 from tests.integration.real_sshd import NAME, FarHost, far_host
+from tests.patience import PATIENCE_S
 
 # Of all that runs on this machine, the host there sees this one process.
 PS = '#!/bin/sh\n/bin/ps "$@" | grep -E "^ *{pid} " || :\n'
@@ -51,7 +52,7 @@ def test_memory_and_end_of_a_rank_elsewhere(
     vitals = Vitals(server.hosts, {}, Guard(), lambda event, fields: notes.append((event, fields)))
 
     def tick_until(seen: Callable[[], object]) -> None:
-        patience_s = time.monotonic() + 60
+        patience_s = time.monotonic() + PATIENCE_S
         while not seen():
             assert time.monotonic() < patience_s, notes
             vitals.tick()

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from locust_agents.cluster.replay import ReplayServer, chat_stream
+from tests.patience import PATIENCE_S
 
-SOON_S = 30.0  # generous: only a failure waits so long
 SCENARIO: dict[str, Any] = {
     "name": "a known rule",
     "scale": 0.01,
@@ -40,11 +40,11 @@ def started(folder: Path, url: str, *arguments: str, **values: Any) -> Iterator[
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
-            process.communicate(timeout=SOON_S)
+            process.communicate(timeout=PATIENCE_S)
 
 
 def finish(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
-    stdout, stderr = process.communicate(timeout=180)
+    stdout, stderr = process.communicate(timeout=PATIENCE_S)
     assert "Traceback" not in stderr, stderr
     return process.returncode, stdout, stderr
 
@@ -60,7 +60,7 @@ def turns(folder: Path) -> int:
 
 
 def wait_for(what: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SOON_S
+    deadline = time.monotonic() + PATIENCE_S
     while not what():
         assert time.monotonic() < deadline, "it did not come"
         time.sleep(0.05)

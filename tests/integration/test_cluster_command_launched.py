@@ -14,6 +14,7 @@ import pytest
 
 from locust_agents.cluster.command import LaunchSpec, find_launcher, launch_command, plain_line, shell_line
 from locust_agents.cluster.hostfile import demand
+from tests.patience import PATIENCE_S
 
 SERVER = """#!/bin/sh
 echo "me $MLX_RANK $HOME $(pwd)"
@@ -66,7 +67,9 @@ def spec_of(path: Path, backend: str) -> LaunchSpec:
 def launched(command: str, folder: Path) -> str:
     """What the launcher and the ranks without a log say."""
     words = ["/bin/bash", "-c", command]
-    return subprocess.run(words, stdin=subprocess.PIPE, capture_output=True, cwd=folder, timeout=60, text=True).stdout
+    return subprocess.run(
+        words, stdin=subprocess.PIPE, capture_output=True, cwd=folder, timeout=PATIENCE_S, text=True
+    ).stdout
 
 
 def test_local_and_remote_ranks_are_told_the_same(homes: Path) -> None:

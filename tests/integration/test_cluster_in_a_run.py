@@ -14,6 +14,7 @@ import psutil
 from locust_agents import run_folder
 from locust_agents.outcome import Outcome
 from locust_agents.records import TurnRecord
+from tests.patience import PATIENCE_S
 
 BIN = Path(sys.executable).parent
 
@@ -27,7 +28,7 @@ def swarm_with_a_rank_killed(folder: Path, *keys: str) -> tuple[subprocess.Popen
         assert run.poll() is None, run.communicate()
         time.sleep(0.1)
     os.kill(pid_of_rank(out, 1), signal.SIGKILL)
-    stdout, stderr = run.communicate(timeout=240)
+    stdout, stderr = run.communicate(timeout=PATIENCE_S)
     return run, stdout, stderr
 
 

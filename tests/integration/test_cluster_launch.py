@@ -23,6 +23,7 @@ from locust_agents.cluster.command import LaunchSpec
 from locust_agents.cluster.crew import is_alive
 from locust_agents.cluster.supervisor import Cluster, start
 from locust_agents.errors import ClusterError
+from tests.patience import PATIENCE_S
 
 OPTIONS = {"prefill-step-size": 128}
 
@@ -38,7 +39,7 @@ from locust_agents.cluster.supervisor import start
 def run():
     def say(line):
         print(json.dumps({"said": line}), flush=True)
-    spec = LaunchSpec("tiny", options={"prefill-step-size": 128}, ready_s=60)
+    spec = LaunchSpec("tiny", options={"prefill-step-size": 128}, ready_s=300)
     cluster = start(spec, Path(model), Path(folder), say, lambda *_: None)
     try:
         print(json.dumps({"url": cluster.url}), flush=True)  # whoever reads it may interrupt us at once
@@ -80,7 +81,7 @@ def model() -> Path:
 
 
 def up(model: Path, folder: Path, heard: Heard, **changes: object) -> Cluster:
-    spec = LaunchSpec("tiny", **{"options": OPTIONS, "ready_s": 60.0, **changes})  # type: ignore[arg-type]
+    spec = LaunchSpec("tiny", **{"options": OPTIONS, "ready_s": PATIENCE_S, **changes})  # type: ignore[arg-type]
     return start(spec, model, folder, heard.lines.append, heard.note)
 
 
@@ -92,8 +93,8 @@ def people(folder: Path) -> list[psutil.Process]:
 
 
 def await_none(folder: Path, url: str | None = None) -> None:
-    """Fails when, after half a minute, a process is left or the port is held."""
-    patience_s = time.monotonic() + 30
+    """Fails when, after all patience, a process is left or the port is held."""
+    patience_s = time.monotonic() + PATIENCE_S
     while left := [each for each in people(folder) if is_alive(each)]:
         assert time.monotonic() < patience_s, left
         time.sleep(0.05)
@@ -124,7 +125,7 @@ Shared = tuple[Cluster, Path, Heard]
 
 def test_it_answers(cluster: Shared) -> None:
     parts = urlsplit(cluster[0].url)
-    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=60)
+    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE_S)
     body = {"model": "default_model", "messages": [{"role": "user", "content": "hello"}], "max_tokens": 4}
     connection.request("POST", "/v1/chat/completions", json.dumps(body), {"Content-Type": "application/json"})
     answer = json.loads(connection.getresponse().read())
@@ -218,7 +219,7 @@ def test_one_rank_alone(model: Path, tmp_path: Path) -> None:
 
 
 def await_failure(cluster: Cluster) -> str:
-    patience_s = time.monotonic() + 30
+    patience_s = time.monotonic() + PATIENCE_S
     while (text := cluster.failure()) is None:
         assert time.monotonic() < patience_s
         time.sleep(0.1)
@@ -317,7 +318,7 @@ def test_our_own_end(mode: str, number: signal.Signals, model: Path, tmp_path: P
         process.send_signal(number)
         if number is signal.SIGINT:
             assert heard_from(process, "unsure") == []
-        process.wait(30)
+        process.wait(PATIENCE_S)
     await_none(tmp_path, url)
 
 
@@ -326,12 +327,12 @@ def test_our_end_while_it_loads(number: signal.Signals, model: Path, tmp_path: P
     with driver("locust", model, tmp_path) as process:
         heard_from(process, "said")
         process.send_signal(number)
-        process.wait(30)
+        process.wait(PATIENCE_S)
     await_none(tmp_path)
 
 
 def test_the_end_of_the_greenlet_that_starts_it(model: Path, tmp_path: Path) -> None:
     with driver("greenlet", model, tmp_path) as process:
         assert heard_from(process, "dead") is True
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE_S) == 0
     await_none(tmp_path)

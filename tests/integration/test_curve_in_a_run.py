@@ -17,6 +17,7 @@ from locust_agents.last_curve import Found
 from locust_agents.plugins import registry
 from locust_agents.prefill_curve import Speed, through
 from locust_agents.scenarios import loader
+from tests.patience import PATIENCE_S
 
 TWICE = Path(__file__).parent / "gevent_scripts" / "drive_two_starts.py"
 COMMAND = Path(sys.executable).with_name("locust-agents")
@@ -59,7 +60,7 @@ class Done:
 def run(folder: Path, server: ReplayServer, *options: str, out: str = "out") -> Done:
     (folder / "timed.yaml").write_text(SCENARIO)
     command = [str(COMMAND), "run", "timed.yaml", "--attach", server.url, "--out", out, *options]
-    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert "Traceback" not in ended.stderr, ended.stderr
     return Done(ended.returncode, ended.stderr.splitlines(), folder / out, bodies(server.requests()))
 
@@ -104,7 +105,12 @@ def test_the_forecast_is_said_and_written(cold: Done) -> None:
 def test_a_second_start_does_not_time_again(tmp_path: Path) -> None:
     with ReplayServer(COUNTING) as server:
         ended = subprocess.run(
-            [sys.executable, TWICE, server.url], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+            [sys.executable, TWICE, server.url],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
         )
         assert ended.returncode == 0, ended.stderr
         result = json.loads(ended.stdout)

@@ -21,10 +21,10 @@ from locust_agents import run_folder
 from locust_agents.cluster.replay import ReplayServer, chat_stream
 from locust_agents.outcome import Outcome
 from locust_agents.records import TurnRecord
+from tests.patience import PATIENCE_S
 
 BIN = Path(sys.executable).parent
 LOCUSTFILE = Path(__file__).parents[2] / "locustfiles" / "coding_agents.py"
-SOON_S = 40.0  # generous: only a failure waits so long
 SHORT = chat_stream(["so ", "it ", "is"], 0.15, 0.05, usage=(400, 0, 3))
 LONG = chat_stream(["so ", "it ", "is"], 0.2, 1.5, usage=(400, 0, 3))
 ENDLESS = chat_stream(["so ", "it ", "is"], 0.2, 120.0, usage=(400, 0, 3))
@@ -68,7 +68,7 @@ class Locusts:
         return "\n".join(path.read_text() for path in sorted(self.folder.glob("*.log")))
 
     def wait(self, what: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + SOON_S
+        deadline = time.monotonic() + PATIENCE_S
         while not what():
             assert time.monotonic() < deadline, self.said()
             time.sleep(0.05)
@@ -154,8 +154,8 @@ def test_stopped_at_a_random_moment(seed: int, number: signal.Signals, drain: st
         running.wait_for_turns(server, 1)
         time.sleep(script.uniform(0.0, 2.5))
         master.send_signal(number)
-        master.wait(SOON_S)
-        assert [worker.wait(SOON_S) for worker in workers] == [0, 0], running.said()
+        master.wait(PATIENCE_S)
+        assert [worker.wait(PATIENCE_S) for worker in workers] == [0, 0], running.said()
         records = sent(running.out())
         assert len(records) == asked(server, running.out()), running.said()
     assert_each_once(records)
@@ -179,8 +179,8 @@ def test_a_worker_that_is_killed_costs_its_open_turns_and_no_more(tmp_path: Path
         killed.wait()
         time.sleep(1.0)
         master.send_signal(signal.SIGTERM)
-        status = master.wait(SOON_S)
-        assert other.wait(SOON_S) == 0
+        status = master.wait(PATIENCE_S)
+        assert other.wait(PATIENCE_S) == 0
         out, printed = running.out(), running.said()
         records, number = sent(out), asked(server, out)
     lost = summary(out)["trust"]["witness"]["lost"]
@@ -201,7 +201,7 @@ def test_workers_of_a_master_that_was_killed_end_by_themselves(tmp_path: Path) -
         running.wait_for_turns(server, 4)
         master.kill()
         master.wait()
-        worker.wait(SOON_S)
+        worker.wait(PATIENCE_S)
         assert "the master of this run is gone" in running.said()
 
 
@@ -213,10 +213,10 @@ def test_an_orphan_takes_no_part_in_the_next_run(tmp_path: Path) -> None:
         first.wait()
         before = running.out()
         second, own = running.master(1, "-t", "4s"), running.worker()
-        orphan.wait(SOON_S)
+        orphan.wait(PATIENCE_S)
         assert second.poll() is None, "the orphan went because the new master said so"
-        assert second.wait(SOON_S) == 0, running.said()
-        assert own.wait(SOON_S) == 0
+        assert second.wait(PATIENCE_S) == 0, running.said()
+        assert own.wait(PATIENCE_S) == 0
         out = running.out()
         assert out != before
         assert {record.run for record in run_folder.turns(out)} == {out.name}
@@ -237,7 +237,7 @@ def test_ctrl_c_reaches_all_of_a_terminal_and_drains(tmp_path: Path) -> None:
         running.started.append(group)
         running.wait_for_turns(server, 8)
         os.killpg(group.pid, signal.SIGINT)
-        group.wait(SOON_S)
+        group.wait(PATIENCE_S)
         out = running.out()
         running.wait(lambda: nothing_is_left(tmp_path))
         records = sent(out)

@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from tests.patience import PATIENCE_S
+
 SCRIPTS = Path(__file__).parent / "gevent_scripts"
 
 
@@ -54,7 +56,9 @@ class Made:
 
 
 def make(script: str) -> Made:
-    done = subprocess.run([sys.executable, SCRIPTS / script], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        [sys.executable, SCRIPTS / script], capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr, done.stderr
     values = json.loads(done.stdout)
@@ -437,7 +441,7 @@ class Faults:
 def faults(tmp_path_factory: pytest.TempPathFactory) -> Faults:
     folder = tmp_path_factory.mktemp("faults")
     command = [sys.executable, str(SCRIPTS / "drive_faults.py"), str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     lines = (folder / "run" / "turns.jsonl").read_text().splitlines()
     summary = json.loads((folder / "run" / "summary.json").read_text())
     requests = int((folder / "requests").read_text())

@@ -15,9 +15,9 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportM
 
 from locust_agents import run_folder
 from locust_agents.cluster.replay import ReplayServer, chat_stream
+from tests.patience import PATIENCE_S
 
 SHORT = chat_stream(["so ", "it ", "is"], 0.2, 0.01, usage=(400, 0, 3))
-SOON_S = 30.0
 
 
 def scenario(server: ReplayServer, port: int, collector: int) -> str:
@@ -50,7 +50,7 @@ class _Takes(BaseHTTPRequestHandler):
 
 def scraped(port: int) -> str | None:
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE_S) as answer:
             text: str = answer.read().decode()
             return text
     except (urllib.error.URLError, ConnectionError):
@@ -70,7 +70,7 @@ def test_both_in_a_run(tmp_path: Path) -> None:
             run = subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
             texts = {""}
-            deadline = time.monotonic() + SOON_S
+            deadline = time.monotonic() + PATIENCE_S
             while run.poll() is None:
                 assert time.monotonic() < deadline
                 texts.add(scraped(port) or "")

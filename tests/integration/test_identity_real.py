@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from tests.patience import PATIENCE_S
+
 SCRIPT = Path(__file__).parent / "gevent_scripts" / "drive_identity_real.py"
 
 
 @pytest.fixture(scope="module")
 def made() -> dict[str, Any]:
-    done = subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stderr
     values: dict[str, Any] = json.loads(done.stdout)
     return values

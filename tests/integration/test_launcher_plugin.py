@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from locust_agents.cluster.replay import ReplayServer, Script, chat_stream
+from tests.patience import PATIENCE_S
 
 LAUNCHER = """
 from locust_agents.cluster.replay import ReplayServer, chat_stream
@@ -56,7 +57,7 @@ def run(folder: Path, server: str, turns: int, duration: str = "60s") -> "subpro
     (folder / "s.yaml").write_text(SCENARIO.format(server=server, turns=turns, duration=duration))
     command = [str(Path(sys.executable).with_name("locust-agents")), "run", "s.yaml", "--out", "out"]
     env = {**os.environ, "PYTHONPATH": str(folder)}
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
 
 
 def notes(folder: Path, event: str) -> list[dict[str, Any]]:

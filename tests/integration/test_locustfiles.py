@@ -15,6 +15,7 @@ import pytest
 from locust_agents import run_folder
 from locust_agents.cluster.replay import ReplayServer, chat_stream
 from locust_agents.outcome import Outcome
+from tests.patience import PATIENCE_S
 
 BIN = Path(sys.executable).parent
 LOCUSTFILES = Path(__file__).parents[2] / "locustfiles"
@@ -59,7 +60,7 @@ def fixer(tmp_path: Path) -> Path:
 
 
 def finished(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
 
 
 def test_a_class_written_by_hand_runs_under_locust(server: ReplayServer, fixer: Path) -> None:
@@ -118,18 +119,18 @@ def test_the_web_ui_shows_the_scenarios_entries(server: ReplayServer, tmp_path: 
             assert process.poll() is None, (tmp_path / "log").read_text()
             names |= {row["name"] for row in _stats(port)}
             time.sleep(0.2)
-        page = urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5).read().decode()
+        page = urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=PATIENCE_S).read().decode()
         assert '"fixers"' in page
         assert '"giant"' in page
     finally:
         process.send_signal(signal.SIGINT)
-        process.wait(30)
+        process.wait(PATIENCE_S)
     assert "four agents and a giant" in (tmp_path / "log").read_text(), "the table is printed at the end"
 
 
 def _stats(port: int) -> list[dict[str, str]]:
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/stats/requests", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/stats/requests", timeout=PATIENCE_S) as answer:
             stats: list[dict[str, str]] = json.load(answer)["stats"]
             return stats
     except OSError:

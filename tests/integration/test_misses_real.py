@@ -11,10 +11,11 @@ import yaml
 
 from locust_agents import metrics, misses_totals, run_folder
 from locust_agents.records import TurnRecord
+from tests.patience import PATIENCE_S
 
 BIN = Path(sys.executable).parent
 # What is sent is small and soon over; the duration is only what the slowest machine may take.
-BASE: dict[str, Any] = {"duration": "120s", "scale": 0.05, "gaps": {"scale": 0.02, "cap": "300ms"}, "curve": False}
+BASE: dict[str, Any] = {"duration": "250s", "scale": 0.05, "gaps": {"scale": 0.02, "cap": "300ms"}, "curve": False}
 
 
 def run(folder: Path, agents: int, server: dict[str, Any], **keys: Any) -> list[TurnRecord]:
@@ -26,7 +27,7 @@ def run(folder: Path, agents: int, server: dict[str, Any], **keys: Any) -> list[
     scenario = folder / "misses.yaml"
     scenario.write_text(yaml.safe_dump({**made, **keys}))
     command = [str(BIN / "locust-agents"), "run", str(scenario), "--out", str(folder / "run")]
-    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=200, check=False)
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return list(run_folder.turns(folder / "run"))
 

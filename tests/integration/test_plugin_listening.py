@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.patience import PATIENCE_S
+
 SCRIPT = Path(__file__).parent / "gevent_scripts" / "listen.py"
 
 
@@ -15,7 +17,7 @@ SCRIPT = Path(__file__).parent / "gevent_scripts" / "listen.py"
 def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("listening")
     done = subprocess.run(
-        [sys.executable, str(SCRIPT), "."], cwd=folder, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, str(SCRIPT), "."], cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
     assert done.returncode == 0, done.stderr
     values: dict[str, Any] = json.loads(done.stdout)

@@ -18,6 +18,7 @@ import locust_agents
 from locust_agents import run_folder
 from locust_agents.cluster.replay import ReplayServer, chat_stream
 from locust_agents.records import TurnRecord
+from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
@@ -100,7 +101,12 @@ def server() -> Iterator[ReplayServer]:
 def command(folder: Path, *arguments: str, python: Path | str = sys.executable) -> Done:
     """One command of ours in a folder, by this interpreter or another."""
     done = subprocess.run(
-        [str(python), "-c", COMMAND, *arguments], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+        [str(python), "-c", COMMAND, *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
     )
     assert "Traceback" not in done.stdout + done.stderr, done.stderr
     out = folder / "out"
@@ -262,9 +268,9 @@ def test_workers_load_the_file_too(tmp_path: Path, server: ReplayServer) -> None
     )
     try:
         done = subprocess.run(
-            [*locust, *master, *given], cwd=masters, capture_output=True, text=True, timeout=90, check=False
+            [*locust, *master, *given], cwd=masters, capture_output=True, text=True, timeout=PATIENCE_S, check=False
         )
-        helper.wait(timeout=30)
+        helper.wait(PATIENCE_S)
     finally:
         helper.kill()
         helper.wait()

@@ -20,6 +20,7 @@ from locust_agents.cluster.crew import is_alive
 from locust_agents.cluster.hostfile import demand
 from locust_agents.cluster.launch_spec import LaunchSpec
 from locust_agents.errors import ClusterError
+from tests.patience import PATIENCE_S
 
 SPEC = LaunchSpec("tiny", options={"prefill-step-size": 256}, ready_s=120.0)
 Notes = list[tuple[str, Mapping[str, object]]]
@@ -117,7 +118,7 @@ def test_a_rank_0_on_another_host_is_heard(
     hosts = [{"ssh": f"mac{n}", "ips": [f"127.0.0.{n}"]} for n in (1, 2)]
     (tmp_path / "hosts.json").write_text(json.dumps(hosts))
     hostfile = demand(tmp_path / "hosts.json", "ring", ())
-    spec = LaunchSpec("m", hostfile=hostfile, python=str(tmp_path / "python"), ready_s=60.0)
+    spec = LaunchSpec("m", hostfile=hostfile, python=str(tmp_path / "python"), ready_s=PATIENCE_S)
     made = raw_benchmark.run(spec, "org/m", Ask(), tmp_path, lambda _: None, lambda *_: None)
     assert (made.prompt_tps, made.peak_memory_gb) == (3001.541, 410.628)
     assert (tmp_path / "benchmark" / "rank-0.log").exists() == has_own_log

@@ -25,6 +25,7 @@ from locust_agents.cluster.remote import Line
 from locust_agents.cluster.remote_ranks import RemoteRanks
 from locust_agents.cluster.supervisor import Cluster, start
 from tests.integration.real_sshd import ADDRESS, NAME, FarHost, far_host
+from tests.patience import PATIENCE_S
 
 DRIVER = """
 import json, sys, time
@@ -36,7 +37,7 @@ from locust_agents.cluster.command import LaunchSpec
 from locust_agents.cluster.hostfile import demand
 from locust_agents.cluster.supervisor import start
 
-spec = LaunchSpec("tiny", options={"prefill-step-size": 128}, ready_s=60, python=sys.executable,
+spec = LaunchSpec("tiny", options={"prefill-step-size": 128}, ready_s=300, python=sys.executable,
                   hostfile=demand(Path(hostfile), "ring", ()), port=int(port), starting_port=int(starting_port))
 cluster = start(spec, Path(model), Path(folder), lambda _: None, lambda *_: None)
 try:
@@ -65,7 +66,7 @@ class Place:
     started: list[Cluster] = field(default_factory=list)
 
     def start(self, **changes: object) -> Cluster:
-        options = {"options": {"prefill-step-size": 128}, "ready_s": 60.0, "python": sys.executable}
+        options = {"options": {"prefill-step-size": 128}, "ready_s": PATIENCE_S, "python": sys.executable}
         where = {"port": self.port, "starting_port": self.port + 1, "hostfile": demand(self.hostfile, "ring", ())}
         spec = LaunchSpec("tiny", **options, **where, **changes)  # type: ignore[arg-type]
         self.started.append(start(spec, self.model, self.folder, lambda _: None, lambda *note: self.notes.append(note)))
@@ -77,8 +78,8 @@ class Place:
         return [each for each in found if is_alive(each)]
 
     def await_none(self) -> None:
-        """Fails when after half a minute a rank, the launcher, the guardian or a connection is left."""
-        patience_s = time.monotonic() + 30
+        """Fails when after all patience a rank, the launcher, the guardian or a connection is left."""
+        patience_s = time.monotonic() + PATIENCE_S
         while left := [*self.servers(), *map(psutil.Process, self.living())]:
             assert time.monotonic() < patience_s, left
             time.sleep(0.05)
@@ -90,6 +91,11 @@ class Place:
         records, _ = process_list.read(self.folder)
         found = [psutil.Process(each.pid) for each in records if psutil.pid_exists(each.pid)]
         return [each.pid for each in found if is_alive(each)]
+
+    def end_all(self) -> None:
+        """What a test that failed half-way has left would take the machine from all that come after it."""
+        for pid in self.living():
+            psutil.Process(pid).kill()
 
     def far_rank(self) -> ProcessRecord:
         return next(each for each in process_list.read(self.folder)[0] if each.ssh)
@@ -110,6 +116,7 @@ def place(host: FarHost, tmp_path: Path) -> Iterator[Place]:
     yield place
     for cluster in place.started:
         cluster.stop()
+    place.end_all()
 
 
 NEAR_ONE = {"ssh": "127.0.0.1", "ips": ["127.0.0.1"]}
@@ -140,7 +147,7 @@ def shared(host: FarHost, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 def demand_answer(cluster: Cluster) -> None:
     parts = urlsplit(cluster.url)
-    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=60)
+    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE_S)
     body = {"model": "default_model", "messages": [{"role": "user", "content": "hello"}], "max_tokens": 4}
     connection.request("POST", "/v1/chat/completions", json.dumps(body), {"Content-Type": "application/json"})
     answer = json.loads(connection.getresponse().read())
@@ -269,7 +276,7 @@ def test_our_own_sigkill_leaves_nobody(place: Place, mode: str) -> None:
     with driver(mode, place) as process:
         assert len(place.living()) == 4
         process.kill()
-        process.wait(30)
+        process.wait(PATIENCE_S)
     place.await_none()
 
 
@@ -280,16 +287,17 @@ def test_an_interrupt_under_locust(place: Place) -> None:
         os.killpg(process.pid, signal.SIGINT)
         assert process.stdout
         assert json.loads(process.stdout.readline()) == {"unsure": [], "failure": None}
-        process.wait(30)
+        process.wait(PATIENCE_S)
     place.await_none()
 
 
 def test_stop_after_the_guardian_was_killed_with_us(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
     with driver("plain", place) as process:
         guardian, *others = process_list.read(place.folder)[0]
-        os.kill(guardian.pid, signal.SIGKILL)
-        process.kill()
-        process.wait(30)
+        for end in (psutil.Process(guardian.pid), process):
+            end.kill()
+        process.wait(PATIENCE_S)
+    until(lambda: guardian.pid not in place.living())  # who was killed runs on until the kernel gets to it
     assert place.living() == [each.pid for each in others]
     assert stop_command.main([str(place.folder)]) == 0
     place.await_none()
@@ -343,7 +351,7 @@ def test_a_far_rank_that_is_deaf_to_all_but_sigkill(host: FarHost, tmp_path: Pat
 
 
 def until(is_so: Callable[[], object]) -> None:
-    patience_s = time.monotonic() + 30
+    patience_s = time.monotonic() + PATIENCE_S
     while not is_so():
         assert time.monotonic() < patience_s
         time.sleep(0.1)

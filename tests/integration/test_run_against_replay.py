@@ -18,6 +18,7 @@ from locust_agents.cluster.replay import Received, ReplayServer, Script, chat_st
 from locust_agents.plugins import registry
 from locust_agents.records import TurnRecord, from_line
 from locust_agents.scenarios import loader
+from tests.patience import PATIENCE_S
 
 SCENARIO = """\
 name: one fixer
@@ -30,7 +31,6 @@ drain: 5s
 swarm:
   fixer: {behaviour: fix_failing_test}
 """
-SOON_S = 20.0  # generous: only a failure waits so long
 # One usage for all, so that every run asks the server the same number of questions before it begins.
 OK = chat_stream(["so ", "it ", "is"], 0.02, 0.01, usage=(400, 100, 3))
 SLOW = chat_stream(["so ", "it ", "is"], 0.05, 60.0, usage=(400, 100, 3))
@@ -73,7 +73,7 @@ def start(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
 
 def finish(process: "subprocess.Popen[str]", out: Path) -> Done:
     try:
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=PATIENCE_S)
     finally:
         process.kill()
     assert "Traceback" not in stdout + stderr, stdout + stderr
@@ -269,7 +269,7 @@ def refused(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Done]:
         folder = tmp_path_factory.mktemp("wrong")
         (folder / "s.yaml").write_bytes(scenario if isinstance(scenario, bytes) else scenario.encode())
         process = start(folder, *arguments)
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=PATIENCE_S)
         return Done(process.returncode, stdout, stderr, folder)
 
     with ThreadPoolExecutor(3) as pool:
@@ -370,7 +370,7 @@ def test_a_folder_never_holds_the_turns_of_two_runs(held: Held, server: ReplaySe
 
 
 def wait_for(what: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SOON_S
+    deadline = time.monotonic() + PATIENCE_S
     while not what():
         assert time.monotonic() < deadline, "it did not come"
         time.sleep(0.05)

@@ -16,6 +16,7 @@ import pytest
 from locust_agents import run_scenario, stored_run
 from locust_agents.cluster.replay import ReplayServer, chat_stream
 from locust_agents.errors import ScenarioError
+from tests.patience import PATIENCE_S
 
 SCENARIO: dict[str, Any] = {
     "name": "one <fixer>",
@@ -28,7 +29,6 @@ SCENARIO: dict[str, Any] = {
     "swarm": {"fixer": {"behaviour": "fix_failing_test"}},
     "limits": {"ttft.max": "1ms"},
 }
-SOON_S = 20.0  # generous: only a failure waits so long
 OK = chat_stream(["so ", "it ", "is"], 0.02, 0.01, usage=(400, 100, 3))
 SLOW = chat_stream(["so ", "it ", "is"], 0.05, 60.0, usage=(400, 100, 3))
 
@@ -50,7 +50,7 @@ def server() -> Iterator[ReplayServer]:
 
 def command(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     words = [sys.executable, "-m", "locust_agents", *arguments]
-    return subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=60)
+    return subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S)
 
 
 def write(folder: Path, **values: Any) -> None:
@@ -135,7 +135,7 @@ except KeyboardInterrupt:
 
 
 def wait_for(what: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SOON_S
+    deadline = time.monotonic() + PATIENCE_S
     while not what():
         assert time.monotonic() < deadline, "it did not come"
         time.sleep(0.05)
@@ -149,7 +149,7 @@ def test_an_interrupt_ends_the_run_and_then_the_script(tmp_path: Path) -> None:
             wait_for(lambda: any(request.method == "POST" for request in server.requests()))
             time.sleep(0.3)
             os.kill(process.pid, signal.SIGINT)
-            printed, _ = process.communicate(timeout=SOON_S)
+            printed, _ = process.communicate(timeout=PATIENCE_S)
         finally:
             process.kill()
     assert (printed, process.returncode) == ("interrupted\n", 0)

@@ -16,6 +16,7 @@ from locust_agents import run_folder
 from locust_agents.cluster.replay import ReplayServer, chat_stream
 from locust_agents.outcome import Outcome
 from locust_agents.records import TurnRecord
+from tests.patience import PATIENCE_S
 
 BIN = Path(sys.executable).parent
 LOCUSTFILE = Path(__file__).parents[2] / "locustfiles" / "coding_agents.py"
@@ -63,7 +64,7 @@ def outcome(status: int, out: Path, printed: str) -> Run:
 def local(folder: Path, scenario: str, server: ReplayServer) -> Run:
     (folder / "s.yaml").write_text(scenario)
     command = [str(BIN / "locust-agents"), "run", "s.yaml", "--attach", server.url, "--out", "out"]
-    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=90, check=False)
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert "Traceback" not in ended.stderr, ended.stderr
     return outcome(ended.returncode, folder / "out", ended.stdout)
 
@@ -83,8 +84,8 @@ def with_workers(folder: Path, scenario: str, server: ReplayServer, lost_after_t
             wait_for_turns(folder, lost_after_turns, processes[0])
             (lost := processes.pop()).kill()
             lost.wait()
-        status = processes[0].wait(90)
-        assert {worker.wait(20) for worker in processes[1:]} == {0}
+        status = processes[0].wait(PATIENCE_S)
+        assert {worker.wait(PATIENCE_S) for worker in processes[1:]} == {0}
     finally:
         for process in processes:
             process.kill()

@@ -6,13 +6,16 @@ import sys
 from pathlib import Path
 
 from tests.made_run import make
+from tests.patience import PATIENCE_S
 
 SCRIPT = Path(__file__).parent / "gevent_scripts" / "drive_stock_report.py"
 
 
 def test_locusts_report_has_our_table(tmp_path: Path) -> None:
     folder = make(tmp_path / "a & b", 60)
-    printed = subprocess.run([sys.executable, SCRIPT, folder], capture_output=True, text=True, check=True, timeout=60)
+    printed = subprocess.run(
+        [sys.executable, SCRIPT, folder], capture_output=True, text=True, check=True, timeout=PATIENCE_S
+    )
     pages = json.loads(printed.stdout)
     assert 'id="locust-agents"' not in pages["before"], "no run has ended yet"
     assert "locust-agents" not in pages["other"]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from locust_agents.cluster.replay import ReplayServer, chat_stream
+from tests.patience import PATIENCE_S
 
 SLOW = chat_stream(["so"], 0.4, 0.0, usage=(50, 0, 1))
 QUICK = chat_stream(["so"], 0.0, 0.0, usage=(50, 0, 1))
@@ -29,7 +30,7 @@ def run(folder: Path, answers: list[Any], **keys: object) -> tuple[int, list[Any
         }
         (folder / "s.yaml").write_text(json.dumps(scenario))
         command = [sys.executable, "-m", "locust_agents", "run", "s.yaml", "--out", "out"]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100, check=False)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     turns = [json.loads(line) for line in (folder / "out" / "turns.jsonl").read_text().splitlines()]
     return done.returncode, [done.stderr, turns], json.loads((folder / "out" / "summary.json").read_text())
 

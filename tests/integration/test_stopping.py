@@ -17,10 +17,10 @@ import pytest
 
 from locust_agents import run_folder
 from locust_agents.cluster.replay import ReplayServer, chat_stream
+from tests.patience import PATIENCE_S
 
 BIN = Path(sys.executable).parent
 LOCUSTFILE = Path(__file__).parents[2] / "locustfiles" / "coding_agents.py"
-SOON_S = 30.0  # generous: only a failure waits so long
 # One usage for all, so that every run asks the server the same number of questions before it begins.
 SHORT = chat_stream(["so ", "it ", "is"], 0.05, 0.01, usage=(400, 0, 3))
 LONG = chat_stream(["so ", "it ", "is"], 0.2, 0.7, usage=(400, 0, 3))
@@ -71,7 +71,7 @@ class Run:
         return posted - [note["event"] for note in notes].count("calibration")
 
     def wait(self, what: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + SOON_S
+        deadline = time.monotonic() + PATIENCE_S
         while not what():
             assert time.monotonic() < deadline, self.said
             time.sleep(0.05)
@@ -117,7 +117,7 @@ def test_once_drains(command: list[str], number: int, status: int, tmp_path: Pat
         run.wait(lambda: run.asked() >= 30)
         time.sleep(0.3)  # in mid-stream
         run.process.send_signal(number)
-        assert run.process.wait(SOON_S) == status, run.said
+        assert run.process.wait(PATIENCE_S) == status, run.said
         assert set(run.outcomes()) == {"ok"}
         run.assert_is_complete()
     assert "2 turns open, 60 s left to end; stopped once more they are cut" in run.said
@@ -133,7 +133,7 @@ def test_twice_cuts(command: list[str], status: int, second: int, tmp_path: Path
         run.wait(lambda: "stopped once more" in run.said)
         assert run.process.poll() is None, "it waits for the two"
         run.process.send_signal(second)
-        assert run.process.wait(SOON_S) == status, run.said
+        assert run.process.wait(PATIENCE_S) == status, run.said
         assert run.outcomes().count("cut") == 2
         run.assert_is_complete()
 
@@ -147,7 +147,7 @@ def test_twice_cuts_at_the_end_of_the_drain_too(tmp_path: Path) -> None:
         time.sleep(0.5)
         assert run.process.poll() is None
         run.process.send_signal(signal.SIGINT)
-        assert run.process.wait(SOON_S) == 130, run.said
+        assert run.process.wait(PATIENCE_S) == 130, run.said
         run.assert_is_complete()
 
 
@@ -171,7 +171,7 @@ def test_the_pages_second_stop_cuts(tmp_path: Path) -> None:
             first.result()
         assert run.outcomes().count("cut") == 2
         run.process.send_signal(signal.SIGTERM)
-        assert run.process.wait(SOON_S) == 0, run.said
+        assert run.process.wait(PATIENCE_S) == 0, run.said
         run.assert_is_complete()
 
 
@@ -189,12 +189,12 @@ def test_the_pages_stop_drains(tmp_path: Path) -> None:
             assert run.asked() == len(run.outcomes()), "nothing is asked any more"
             assert run.process.poll() is None, "the page is there for the next Start"
             run.process.send_signal(signal.SIGINT)
-            assert run.process.wait(SOON_S) == 0, run.said
+            assert run.process.wait(PATIENCE_S) == 0, run.said
         run.assert_is_complete()
 
 
 def stop(port: int) -> None:
     """As the page's button does."""
     request = urllib.request.Request(f"http://127.0.0.1:{port}/stop", method="POST")
-    with urllib.request.urlopen(request, timeout=SOON_S) as answer:
+    with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
         assert json.load(answer)["success"]

@@ -14,6 +14,7 @@ import pytest
 from locust_agents import run_folder
 from locust_agents.outcome import Outcome
 from locust_agents.records import TurnRecord
+from tests.patience import PATIENCE_S
 
 BIN = Path(sys.executable).parent
 LOCUSTFILE = Path(__file__).parents[2] / "locustfiles" / "coding_agents.py"
@@ -23,10 +24,14 @@ LOCUSTFILE = Path(__file__).parents[2] / "locustfiles" / "coding_agents.py"
 def quickstart(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], Path]:
     out = tmp_path_factory.mktemp("quickstart") / "run"
     # turns end it; the duration is only what the slowest machine may take
-    keys = ("turns=60", "duration=170s", "swarm.giant.after=4s")
+    keys = ("turns=40", "duration=250s", "swarm.giant.after=4s")
     options = [word for key in keys for word in ("--set", key)] + ["--out", str(out)]
     ended = subprocess.run(
-        [BIN / "locust-agents", "run", "quickstart", *options], capture_output=True, text=True, timeout=200, check=False
+        [BIN / "locust-agents", "run", "quickstart", *options],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
     )
     return ended, out
 
@@ -39,7 +44,7 @@ def test_the_quickstart_holds_its_limits(quickstart: tuple[subprocess.CompletedP
     ended, out = quickstart
     assert ended.returncode == 0, ended.stderr
     records = records_of(out)
-    assert len(records) == 60
+    assert len(records) == 40
     assert {record.outcome for record in records} == {Outcome.OK}
     assert {(record.entry, record.kind) for record in records} == {
         ("fixers", "first"),
@@ -115,7 +120,7 @@ def test_calibration_is_noted_and_is_no_turn(quickstart: tuple[subprocess.Comple
     assert told == ["launch", "ready", "stop"]
     calibrations = [line for line in noted if line["event"] == "calibration"]
     assert all(line["prompt_tokens"] > 0 for line in calibrations)
-    assert json.loads((out / "summary.json").read_text())["turns"] == 60
+    assert json.loads((out / "summary.json").read_text())["turns"] == 40
 
 
 def test_what_the_ranks_say_and_use_is_kept(quickstart: tuple[subprocess.CompletedProcess[str], Path]) -> None:
@@ -150,7 +155,7 @@ def test_interrupted_in_mid_stream_every_turn_has_its_line(tmp_path: Path) -> No
     run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     wait_for_lines(out / "turns.jsonl", 3, run)
     run.send_signal(signal.SIGINT)
-    stdout, stderr = run.communicate(timeout=60)
+    stdout, stderr = run.communicate(timeout=PATIENCE_S)
     assert run.returncode == 130, stderr
     records = records_of(out)
     assert {record.outcome for record in records} <= {Outcome.OK, Outcome.CUT}
@@ -178,8 +183,8 @@ def test_plain_locust_with_two_workers_makes_one_complete_file(tmp_path: Path) -
     names = ("worker-0.log", "worker-1.log")
     workers = [start([*common, "--worker", "--master-port", port], tmp_path, name) for name in names]
     try:
-        assert master.wait(150) == 0, (tmp_path / "master.log").read_text()
-        assert [worker.wait(20) for worker in workers] == [0, 0]
+        assert master.wait(PATIENCE_S) == 0, (tmp_path / "master.log").read_text()
+        assert [worker.wait(PATIENCE_S) for worker in workers] == [0, 0]
     finally:
         for process in (master, *workers):
             process.kill()
@@ -204,11 +209,11 @@ def start(command: Sequence[str], folder: Path, log: str) -> subprocess.Popen[by
 
 def test_every_message_has_the_size_that_was_drawn_for_it(tmp_path: Path) -> None:
     script = str(Path(__file__).with_name("measure_sizes.py"))
-    options = ["turns=50", "duration=170s", "swarm.giant.after=3s"]
+    options = ["turns=30", "duration=250s", "swarm.giant.after=3s"]
     command = [sys.executable, script, str(tmp_path / "run"), *options]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=200, check=True)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
     rows = json.loads(ended.stdout)
-    assert len(rows) == 50
+    assert len(rows) == 30
     missed = [(wanted, got) for wanted, got in rows if abs(got - wanted) > max(12, 0.02 * wanted)]
     assert missed == []
     assert any(wanted > 2000 for wanted, _ in rows), "the giant is among them"

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from locust_agents.cluster.replay import ReplayServer, chat_stream
+from tests.patience import PATIENCE_S
 
 SCENARIO: dict[str, Any] = {
     "name": "few agents",
@@ -25,7 +26,6 @@ SCENARIO: dict[str, Any] = {
     "swarm": {"fixer": {"behaviour": "fix_failing_test"}},
     "sweep": {"swarm.fixer.agents": [1, 2, 3]},
 }
-SOON_S = 60.0  # generous: only a failure waits so long
 OK = chat_stream(["so ", "it ", "is"], 0.2, 0.01, usage=(400, 100, 3))
 
 
@@ -44,11 +44,11 @@ def words(*arguments: str) -> list[str]:
 
 
 def sweep(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(words(*arguments), cwd=folder, capture_output=True, text=True, timeout=120)
+    return subprocess.run(words(*arguments), cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S)
 
 
 def wait_for(what: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SOON_S
+    deadline = time.monotonic() + PATIENCE_S
     while not what():
         assert time.monotonic() < deadline, "it did not come"
         time.sleep(0.05)
@@ -109,7 +109,7 @@ def test_an_interrupt_ends_the_cell_and_says_how_to_go_on(server: ReplayServer, 
     write(tmp_path, server, turns=10)
     process = begin(tmp_path)
     os.kill(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=SOON_S)
+    out, err = process.communicate(timeout=PATIENCE_S)
     folder = the_folder(tmp_path)
     assert process.returncode == 130
     assert f"to go on: locust-agents sweep s.yaml --out runs/{folder.name}" in err

@@ -17,9 +17,8 @@ from typing import Any
 import pytest
 
 from locust_agents.cluster.tiny_model import ensure
+from tests.patience import PATIENCE_S
 
-READY_LIMIT_S = 60.0
-TURN_LIMIT_S = 60.0
 TOOLS = [
     {
         "type": "function",
@@ -96,7 +95,7 @@ def fill_stdin(process: subprocess.Popen[bytes]) -> None:
 
 
 def wait_until_ready(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + READY_LIMIT_S
+    deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline and process.poll() is None:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
@@ -107,7 +106,7 @@ def wait_until_ready(port: int, process: subprocess.Popen[bytes], log: Path) -> 
 
 def ask(port: int, messages: list[Message], tools: object = TOOLS, max_tokens: int = 400) -> dict[str, Any]:
     body = {"messages": messages, "max_tokens": max_tokens, "temperature": 0.7}
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TURN_LIMIT_S)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
     try:
         connection.request("POST", "/v1/chat/completions", json.dumps(body | ({"tools": tools} if tools else {})))
         reply: dict[str, Any] = json.loads(connection.getresponse().read())

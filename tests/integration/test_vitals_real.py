@@ -18,6 +18,7 @@ from locust_agents.cluster.command import LaunchSpec
 from locust_agents.cluster.guard import Guard
 from locust_agents.cluster.supervisor import Cluster, start
 from locust_agents.cluster.vitals import Vitals, hosts_of
+from tests.patience import PATIENCE_S
 
 PATCHED = """
 import locust
@@ -48,7 +49,9 @@ print(json.dumps([before, others, notes, vitals.peaks().memory[1]]))
 
 
 def test_in_a_patched_process_a_slow_host_holds_up_nobody() -> None:
-    child = subprocess.run([sys.executable, "-c", PATCHED], capture_output=True, text=True, timeout=60, check=False)
+    child = subprocess.run(
+        [sys.executable, "-c", PATCHED], capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
     assert child.returncode == 0, child.stderr
     assert json.loads(child.stdout) == [[], ["ran"], ["memory"], 1_024_000]
 
@@ -69,7 +72,7 @@ class Notes:
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cluster, Path]]:
     folder = tmp_path_factory.mktemp("vitals")
-    spec = LaunchSpec("tiny", options={"prefill-step-size": 128}, ready_s=60.0)
+    spec = LaunchSpec("tiny", options={"prefill-step-size": 128}, ready_s=PATIENCE_S)
     cluster = start(spec, tiny_model.ensure("tiny", print), folder, print, lambda *_: None)
     try:
         yield cluster, folder
@@ -90,7 +93,7 @@ def watched(served: tuple[Cluster, Path]) -> Iterator[tuple[Vitals, Notes, str]]
 def ask(url: str, words: int, max_tokens: int, leave: bool = False) -> None:
     """A streamed turn, whole, or left after its first bytes."""
     parts = urlsplit(url)
-    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=60)
+    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE_S)
     message = {"role": "user", "content": f"{words} " + "value " * words}
     body = {"model": "default_model", "messages": [message], "max_tokens": max_tokens, "stream": True}
     connection.request("POST", "/v1/chat/completions", json.dumps(body), {"Content-Type": "application/json"})
@@ -101,7 +104,7 @@ def ask(url: str, words: int, max_tokens: int, leave: bool = False) -> None:
 
 
 def tick_until(vitals: Vitals, seen: Callable[[], object]) -> None:
-    patience_s = time.monotonic() + 30
+    patience_s = time.monotonic() + PATIENCE_S
     while not seen():
         assert time.monotonic() < patience_s
         finding = vitals.tick()

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.integration import chromium
+from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -36,11 +37,11 @@ swarm:
   fixers: {behaviour: fix_failing_test, profile: opencode, agents: 3}
   giant: {behaviour: giant_prompt, agents: 1, with: {prompt_tokens: 64k}}
 start: {apart: 500ms}
-drain: 2s
+drain: 60s
 limits: {failures: 0%}
 """
 CHARTS = ("ttft", "stall", "prefill", "reuse", "open")
-PATIENCE_MS = 60_000
+PATIENCE_MS = 300_000
 _TABLES_FILLED = "document.querySelectorAll('#agents [data-table] tbody tr').length >= 2"
 _CHARTS_FILLED = """
 () => window.Bokeh && Bokeh.documents.length === 5 && Bokeh.documents.every((one) => ["entry 0", "all"].some((name) => {
@@ -77,7 +78,7 @@ class Served:
     process: "subprocess.Popen[bytes]"
 
     def asked(self, path: str) -> Any:
-        with urllib.request.urlopen(self.url + path, timeout=5) as answer:
+        with urllib.request.urlopen(self.url + path, timeout=PATIENCE_S) as answer:
             return json.load(answer)
 
 
@@ -96,7 +97,7 @@ def served(folder: Path, command: list[str], base: str = "") -> Iterator[Served]
     finally:
         process.send_signal(signal.SIGINT)
         try:
-            process.wait(40)
+            process.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -106,7 +107,7 @@ def _wait_for(page: Served) -> None:
     while True:
         assert page.process.poll() is None, page.log.read_text()
         with contextlib.suppress(OSError):
-            urllib.request.urlopen(f"{page.url}/", timeout=5).close()
+            urllib.request.urlopen(f"{page.url}/", timeout=PATIENCE_S).close()
             return
         time.sleep(0.1)
 

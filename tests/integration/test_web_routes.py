@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 
+from tests.patience import PATIENCE_S
+
 SCRIPT = Path(__file__).parent / "gevent_scripts" / "drive_web_tab.py"
 CHARTS = {"ttft", "stall", "prefill", "reuse", "open"}
 
 
 @pytest.fixture(scope="module")
 def answers() -> dict[str, Any]:
-    printed = subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True, check=True, timeout=60)
+    printed = subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True, check=True, timeout=PATIENCE_S)
     found: dict[str, Any] = json.loads(printed.stdout)
     return found
 
@@ -63,7 +65,7 @@ def test_charts_have_axes_with_units_a_legend_and_hover(answers: dict[str, Any])
 def test_names_of_entries_are_no_formulas() -> None:
     command = [sys.executable, "-m", "locust_agents.locustfiles.web_charts"]
     names = json.dumps(["$$x$$", "</script>", *map(str, range(40))])
-    drawn = subprocess.run(command, input=names, capture_output=True, text=True, check=True, timeout=60).stdout
+    drawn = subprocess.run(command, input=names, capture_output=True, text=True, check=True, timeout=PATIENCE_S).stdout
     documents = json.loads(drawn)
     assert set(documents) == {"light", "dark"}
     text = json.dumps(documents["dark"]["ttft"], ensure_ascii=False)

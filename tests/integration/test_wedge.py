@@ -26,6 +26,7 @@ from locust_agents.cluster.watch_turns import open_look, unusual_fields
 from locust_agents.cluster.watcher import Watched, Watcher
 from locust_agents.outcome import Outcome
 from locust_agents.stream import StreamReader
+from tests.patience import PATIENCE_S
 
 MODEL = "default_model"
 STEP = 128
@@ -151,7 +152,7 @@ def model() -> Path:
 
 @pytest.fixture
 def cluster(model: Path, tmp_path: Path) -> Iterator[Cluster]:
-    spec = LaunchSpec("tiny", options={"prefill-step-size": STEP}, ready_s=GUARD_S)
+    spec = LaunchSpec("tiny", options={"prefill-step-size": STEP}, ready_s=PATIENCE_S)
     cluster = start(spec, model, tmp_path, lambda _: None, lambda *_: None)
     try:
         yield cluster
@@ -177,7 +178,7 @@ def swarm() -> Iterator[Swarm]:
 
 
 def until(is_so: Callable[[], bool], pause_s: float = 0.02) -> None:
-    patience_s = time.monotonic() + GUARD_S
+    patience_s = time.monotonic() + PATIENCE_S
     while not is_so():
         assert time.monotonic() < patience_s
         time.sleep(pause_s)
@@ -211,7 +212,7 @@ def endless(model: Path) -> dict[str, Any]:
 
 def verdict_of(watcher: Watcher) -> str:
     """Looks once a second, as a run does."""
-    patience_s = time.monotonic() + GUARD_S
+    patience_s = time.monotonic() + PATIENCE_S
     while (verdict := watcher.look()) is None:
         assert time.monotonic() < patience_s
         time.sleep(1.0)
@@ -281,6 +282,6 @@ def test_a_long_prefill_that_moves_is_never_called_a_wedge(cluster: Cluster, swa
 def test_a_look_holds_up_no_other_greenlet() -> None:
     with ReplayServer([Script((), ending="hang", headers_s=3000.0)]) as server:
         command = [sys.executable, "-c", UNDER_GEVENT, server.url]
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert ended.returncode == 0, ended.stderr
     assert int(ended.stdout) > 3, "the ticker went on during each look"

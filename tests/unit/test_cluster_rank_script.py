@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from locust_agents.cluster.rank_script import rank_script
+from tests.patience import PATIENCE_S
 
 ODD = 'a folder\'s "name" $HOME; `x`'
 SEVERAL = rank_script(is_alone=False, has_folder=False)
@@ -20,7 +21,7 @@ def run(script: str, *words: str, **environment: str) -> tuple[int, int, str, st
         stderr=subprocess.PIPE,
         text=True,
     )
-    output, errors = child.communicate(timeout=20)
+    output, errors = child.communicate(timeout=PATIENCE_S)
     return child.returncode, child.pid, output, errors
 
 

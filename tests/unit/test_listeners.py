@@ -22,6 +22,7 @@ from locust_agents.plugins.listeners.otel import Otel
 from locust_agents.plugins.listeners.prometheus import Prometheus
 from locust_agents.plugins.listeners.slow_turns import SlowTurns
 from locust_agents.records import TurnRecord
+from tests.patience import PATIENCE_S
 
 
 def record(**fields: Any) -> TurnRecord:
@@ -91,7 +92,7 @@ def test_prometheus() -> None:
     try:
         listener.on_turn(ANSWERED)
         listener.on_turn(FAILED)
-        with urllib.request.urlopen(f"http://127.0.0.1:{listener.endpoint.port}/metrics", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{listener.endpoint.port}/metrics", timeout=PATIENCE_S) as answer:
             text = answer.read().decode()
     finally:
         listener.close()

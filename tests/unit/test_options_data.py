@@ -12,6 +12,7 @@ import pytest
 from locust_agents.cluster import model_classes
 from locust_agents.cluster.cache_entries import entries_needed
 from locust_agents.cluster.options import OPTIONS, Kind
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("mlx_lm") is None, reason="mlx-lm is not installed")
 
@@ -29,7 +30,7 @@ PARSED_BY: dict[Kind, str] = {
 
 def printed(script: str, *arguments: str) -> Any:
     command = [sys.executable, str(Path(__file__).with_name(script)), *arguments]
-    child = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    child = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE_S)
     return json.loads(child.stdout.splitlines()[-1])
 
 

@@ -19,6 +19,7 @@ from locust_agents.cluster.probe_answer import Answer, Heard, Listener
 from locust_agents.cluster.probe_script import Question
 from locust_agents.cluster.probe_sites import Link, Site, links, sites
 from locust_agents.cluster.probe_sites import ports as asked_ports
+from tests.patience import PATIENCE_S
 
 
 def spec(*hosts: Host, backend: str = "ring") -> LaunchSpec:
@@ -233,7 +234,7 @@ class Player(AbstractContextManager["Player"]):
         return sorted(self.popen.stdout.readline().strip() for _ in range(lines))
 
     def hang_up(self) -> tuple[str, str]:
-        return self.popen.communicate(timeout=30)
+        return self.popen.communicate(timeout=PATIENCE_S)
 
     def __exit__(self, *_: object) -> None:
         self.popen.kill()
@@ -320,7 +321,7 @@ def test_one_who_begins_later_is_reached(pair: tuple[Link, Link]) -> None:
 def test_it_ends_by_itself(monkeypatch: pytest.MonkeyPatch, pair: tuple[Link, Link]) -> None:
     monkeypatch.setattr(probe_links, "LISTEN_S", 0.3)
     with Player(HERE, pair[0]) as player:
-        assert player.popen.wait(30) == 0
+        assert player.popen.wait(PATIENCE_S) == 0
         assert left(player.popen.pid) == []
 
 

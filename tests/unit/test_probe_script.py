@@ -13,6 +13,7 @@ import pytest
 
 from locust_agents.cluster.probe_answer import Answer, Listener, read
 from locust_agents.cluster.probe_script import PYTHON_S, Question, script
+from tests.patience import PATIENCE_S
 
 SHELLS = [("sh",), ("dash",), ("bash", "--posix")]
 TOOLS = ("awk", "cat", "cut", "head", "ls", "sed", "tail")
@@ -60,7 +61,7 @@ def tool(path: Path, body: str) -> None:
 
 
 def run(text: str, *argv: str, env: Mapping[str, str] = os.environ) -> Answer:
-    done = subprocess.run(argv, input=text, env=env, text=True, capture_output=True, timeout=30)
+    done = subprocess.run(argv, input=text, env=env, text=True, capture_output=True, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stderr
     answer = read(done.stdout)
     assert answer is not None
@@ -268,5 +269,5 @@ def test_half_a_script_does_nothing() -> None:
     """A connection that breaks while the script is on its way."""
     text = script(Question("no/such", "m"))
     for end in (len(text) // 2, text.rindex("main")):
-        done = subprocess.run(["sh", "-s"], input=text[:end], text=True, capture_output=True, timeout=30)
+        done = subprocess.run(["sh", "-s"], input=text[:end], text=True, capture_output=True, timeout=PATIENCE_S)
         assert done.stdout == ""

@@ -11,6 +11,7 @@ import pytest
 from locust_agents.cluster import remote
 from locust_agents.cluster.remote import Answer, Line, split
 from locust_agents.errors import ClusterError
+from tests.patience import PATIENCE_S
 
 THROUGH = "for word do :; done; exec $word"
 
@@ -103,7 +104,7 @@ def test_why_it_is_lost(line_through: Open, remark: str, script: str, why: str) 
 def test_lost_while_it_waits(line_through: Open) -> None:
     line = line_through(THROUGH)
     number = line.ask("kill -9 $$")
-    patience_s = time.monotonic() + 30
+    patience_s = time.monotonic() + PATIENCE_S
     while line.lost is None:
         assert line.answer(number) is None
         assert time.monotonic() < patience_s

@@ -9,6 +9,7 @@ import pytest
 
 from locust_agents.cluster import remote_ps
 from locust_agents.cluster.remote_ps import Seen
+from tests.patience import PATIENCE_S
 
 # as procps-ng 4.0.2 prints it on Linux
 LINUX = """1796015093
@@ -110,7 +111,7 @@ def test_this_machines_shell_takes_the_signal(leads: bool, remark: str) -> None:
         seen = Seen(process.pid, os.getpgid(process.pid), "S", 0.0, 0.0, 0.0)
         done = subprocess.run(["/bin/sh", "-c", remote_ps.signal_command("TERM", seen)], capture_output=True)
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), remark
-        assert process.wait(30) == -15, remark
+        assert process.wait(PATIENCE_S) == -15, remark
 
 
 def test_cpu_share() -> None:

@@ -13,6 +13,7 @@ from locust_agents.cluster.crew import Crew
 from locust_agents.cluster.hostfile import Host, Hostfile
 from locust_agents.cluster.launch_spec import LaunchSpec
 from locust_agents.cluster.remote_ranks import RemoteRanks, ssh_names
+from tests.patience import PATIENCE_S
 
 T = TypeVar("T")
 
@@ -51,7 +52,7 @@ def tell(folder: Path, text: str) -> None:
 
 def until(look: Callable[[], T]) -> T:
     """What it says when that is no longer nothing."""
-    patience_s = time.monotonic() + 30
+    patience_s = time.monotonic() + PATIENCE_S
     while not (found := look()):
         assert time.monotonic() < patience_s
         time.sleep(0.02)
@@ -101,7 +102,7 @@ def test_the_end_of_one_that_was_only_just_started(
     tell(tmp_path, f"rank 1 pid {sleeper.pid}\r\n")
     (tmp_path / "rank-2.log").write_text("pid 1\n")
     assert ranks.end(0.1) == []
-    assert sleeper.wait(30) == -15
+    assert sleeper.wait(PATIENCE_S) == -15
     assert ranks.missing() == {1, 2}
 
 

@@ -17,6 +17,7 @@ import pytest
 from locust_agents.cluster import replay_server
 from locust_agents.cluster.replay import STAMP, ReplayServer, Script, chat_stream
 from locust_agents.errors import ClusterError, ScenarioError
+from tests.patience import PATIENCE_S
 
 SOON_S = 10.0  # generous: only a failure waits so long
 
@@ -38,7 +39,7 @@ def _read_all(sock: socket.socket) -> bytes:
 
 
 def _ask(url: str, method: str = "POST", path: str = "/v1/chat/completions") -> tuple[int, bytes]:
-    with closing(http.client.HTTPConnection(url.removeprefix("http://"), timeout=SOON_S)) as connection:
+    with closing(http.client.HTTPConnection(url.removeprefix("http://"), timeout=PATIENCE_S)) as connection:
         connection.request(method, path, b"{}" if method == "POST" else None)
         response = connection.getresponse()
         return response.status, response.read()
@@ -53,7 +54,7 @@ def _is_refused(url: str) -> bool:
 
 
 def _goes_away(url: str) -> bool:
-    deadline = time.monotonic() + SOON_S
+    deadline = time.monotonic() + PATIENCE_S
     while not _is_refused(url):
         if time.monotonic() > deadline:
             return False
@@ -273,7 +274,7 @@ print("fine")
 
 
 def test_it_works_where_gevent_has_patched_everything() -> None:
-    done = subprocess.run([sys.executable, "-c", GEVENT], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", GEVENT], capture_output=True, text=True, timeout=PATIENCE_S)
     assert (done.stdout, done.stderr) == ("fine\n", "")
 
 
@@ -303,7 +304,7 @@ def test_the_command_serves_until_it_is_told_to_end(script_file: Path, number: s
         assert _ask(url) == (200, STAMP.encode())
         with closing(_connect(url)):  # one that is still open
             os.kill(child.pid, number)
-            rest, errors = child.communicate(timeout=SOON_S)
+            rest, errors = child.communicate(timeout=PATIENCE_S)
     assert (child.returncode, rest, errors) == (0, "", "")
 
 
@@ -312,7 +313,7 @@ def test_the_command_ends_after_the_most_requests(script_file: Path) -> None:
         assert child.stdout is not None
         url = child.stdout.readline().strip()
         assert all(int(_ask(url)[1]) > 0 for _ in range(2))
-        assert child.wait(SOON_S) == 0
+        assert child.wait(PATIENCE_S) == 0
     assert _is_refused(url)
 
 
@@ -320,7 +321,7 @@ def test_the_command_logs_requests(script_file: Path, tmp_path: Path) -> None:
     with _command(script_file, "--max-requests", 1, "--log", tmp_path / "log") as child:
         assert child.stdout is not None
         _ask(child.stdout.readline().strip())
-        assert child.wait(SOON_S) == 0
+        assert child.wait(PATIENCE_S) == 0
     head, body = (tmp_path / "log").read_bytes().split(b"\n")
     assert json.loads(head)[1:3] == ["POST", "/v1/chat/completions"]
     assert body == b"{}"
@@ -328,7 +329,7 @@ def test_the_command_logs_requests(script_file: Path, tmp_path: Path) -> None:
 
 def test_the_command_started_alone_prints_one_line_for_a_bad_file(tmp_path: Path) -> None:
     with _command(tmp_path / "none.json") as child:
-        _, errors = child.communicate(timeout=SOON_S)
+        _, errors = child.communicate(timeout=PATIENCE_S)
     assert (child.returncode, errors) == (2, f"{tmp_path}/none.json: cannot be read: No such file or directory\n")
 
 

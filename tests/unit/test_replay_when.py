@@ -7,6 +7,7 @@ import pytest
 
 from locust_agents.cluster.replay import ReplayServer, Script, script_from_json
 from locust_agents.errors import ScenarioError
+from tests.patience import PATIENCE_S
 
 ANY = [Script(((0.0, text),)) for text in (b"first", b"second")]
 BOTH = Script(((0.0, b"both"),), when=("otter", "heron"))
@@ -15,7 +16,7 @@ OF_A_PATH = Script(((0.0, b"path"),), path="/there", when=("heron",))
 
 
 def _ask(url: str, body: bytes, path: str = "/here") -> bytes:
-    with closing(http.client.HTTPConnection(url.removeprefix("http://"), timeout=10.0)) as connection:
+    with closing(http.client.HTTPConnection(url.removeprefix("http://"), timeout=PATIENCE_S)) as connection:
         connection.request("POST", path, body)
         return connection.getresponse().read()
 

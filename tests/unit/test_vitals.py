@@ -18,6 +18,7 @@ from locust_agents.cluster.memory_sample import Host, Sample
 from locust_agents.cluster.peaks import Peaks
 from locust_agents.cluster.vitals import Finding, Vitals, hosts_of
 from locust_agents.errors import ClusterError
+from tests.patience import PATIENCE_S
 
 AT = "2026-11-30 05:01:18,278"
 GB = 10**9
@@ -256,7 +257,7 @@ def test_no_look_waits_for_a_host(tmp_path: Path) -> None:
     def run(command: str) -> str:
         questions.append(command)
         asked.set()
-        assert answer.wait(60)
+        assert answer.wait(PATIENCE_S)
         return "FreeBSD\n41 1000\n"
 
     bench = Bench(tmp_path, hosts=[Host("mac2", {1: 41}, run)])
@@ -264,7 +265,7 @@ def test_no_look_waits_for_a_host(tmp_path: Path) -> None:
     vitals._take = memory.sample
     for _ in range(12):
         bench.tick(vitals)  # would hang here
-    assert asked.wait(60)
+    assert asked.wait(PATIENCE_S)
     assert len(questions) == 1  # never two at once
     answer.set()
     for thread in threading.enumerate():

@@ -16,6 +16,7 @@ from locust_agents.cluster.replay import ReplayServer, Script, chat_stream
 from locust_agents.cluster.watch_look import EndedLook, OpenLook, Rules
 from locust_agents.cluster.watcher import Watched, Watcher
 from locust_agents.outcome import Outcome
+from tests.patience import PATIENCE_S
 
 ALIVE = chat_stream(["yes"], 0.0, 0.0)
 HANGS = Script((), ending="hang", headers_s=3000.0)
@@ -119,7 +120,7 @@ def test_the_probe_leaves_at_once(clock: Clock, log: Path) -> None:
     with ReplayServer([HANGS]) as server:
         run = Run(server.url, clock, log)
         run.looks(20)
-        patience_s = time.monotonic() + 30
+        patience_s = time.monotonic() + PATIENCE_S
         while not server.requests():
             assert time.monotonic() < patience_s
             time.sleep(0.01)
