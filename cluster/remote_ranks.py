@@ -8,6 +8,7 @@ from pathlib import Path
 from locust_agents.cluster import logs, remote_end
 from locust_agents.cluster.launch_spec import LaunchSpec
 from locust_agents.cluster.process_list import SAME_S, ProcessRecord
+from locust_agents.cluster.remote import Line
 from locust_agents.cluster.remote_host import Note, RemoteHost
 from locust_agents.cluster.remote_ps import Seen
 from locust_agents.errors import ClusterError
@@ -75,18 +76,30 @@ class RemoteRanks:
         if pid is None:
             return f"rank {rank} on {host} never told its pid: nobody looked whether it still runs"
         try:
-            line = self._hosts[host].fresh()
-            if rank not in self.records:
-                self._take(rank, remote_end.look(line, [pid]).get(pid))
-            record = self.records.get(rank)
-            if record is None or remote_end.end(line, record, grace_s):
-                self._gone.add(rank)
-                return None
-            share = remote_end.spinning(line, record)
-            return remote_end.left_over(record.name, remote_end.kill_command(record), share)
+            return self._end_by_any_line(self._hosts[host], rank, pid, grace_s)
         except ClusterError as error:
             then = f"then run `locust-agents stop {self._folder}`"
             return f"rank {rank} (pid {pid}) on {host} may still run: {error}, {then}"
+
+    def _end_by_any_line(self, host: RemoteHost, rank: int, pid: int, grace_s: float) -> str | None:
+        kept = host.line
+        line = host.fresh()
+        try:
+            return self._end_by(line, rank, pid, grace_s)
+        except ClusterError:
+            if line is not kept or line.lost is None:
+                raise
+            return self._end_by(host.fresh(), rank, pid, grace_s)  # what broke it may be over: one who calls anew knows
+
+    def _end_by(self, line: Line, rank: int, pid: int, grace_s: float) -> str | None:
+        if rank not in self.records:
+            self._take(rank, remote_end.look(line, [pid]).get(pid))
+        record = self.records.get(rank)
+        if record is None or remote_end.end(line, record, grace_s):
+            self._gone.add(rank)
+            return None
+        share = remote_end.spinning(line, record)
+        return remote_end.left_over(record.name, remote_end.kill_command(record), share)
 
     def _take(self, rank: int, seen: Seen | None) -> ProcessRecord | None:
         """What an answer says of a rank: its record when it is met by that, else perhaps that it is gone."""

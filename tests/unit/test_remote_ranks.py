@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
+import psutil
 import pytest
 
 from locust_agents.cluster.crew import Crew
@@ -118,6 +119,19 @@ def test_a_host_that_cannot_be_reached_at_the_end(tmp_path: Path, ssh: Path) -> 
         "rank 0 (pid 70) on mac2 may still run: mac2 does not answer over ssh (ssh: no route): see that `ssh mac2 true`"
         f" works without a password, then run `locust-agents stop {tmp_path}`"
     ]
+
+
+def test_a_line_that_broke_unheard_just_before_the_end_is_made_anew(
+    tmp_path: Path, ranks: RemoteRanks, sleeper: subprocess.Popen[bytes]
+) -> None:
+    tell(tmp_path, f"rank 1 pid {sleeper.pid}\r\n")
+    (tmp_path / "rank-2.log").write_text("pid 1\n")
+    until(ranks.look)
+    for child in psutil.Process().children():
+        if child.pid != sleeper.pid:
+            child.kill()
+    assert ranks.end(0.1) == []
+    assert sleeper.wait(PATIENCE_S) == -15
 
 
 def test_a_crew_has_both(tmp_path: Path, sleeper: subprocess.Popen[bytes]) -> None:
