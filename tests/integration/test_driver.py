@@ -196,15 +196,19 @@ def test_what_an_agent_waits_for_is_no_lateness_of_the_client(steps: Made) -> No
 
 @pytest.mark.parametrize("turn", [0, 1])  # the second is chunked
 def test_first_and_last_token_are_those_of_the_server(steps: Made, turn: int) -> None:
-    """Events come at gaps of 0.3 s: a stamp that is less than half a gap off is of the right one."""
+    """Events come at gaps of 0.3 s: a stamp that is less than half a gap off is of the right one.
+
+    What holds up the loop makes stamps late, and is noted in the record.
+    """
     run = steps.runs["tell-time"]
     record, request = run.of("#0")[turn], run.requests[turn]
     sent_s = [at_s - request["at_s"] for at_s in steps.seen["tell_time"][turn]]
     assert record["outcome"] == "ok"
+    off_s = 0.15 + record["loop_lag_s"]
     for field, event_s in (("first_token_s", sent_s[0]), ("first_answer_s", sent_s[0]), ("last_token_s", sent_s[1])):
-        assert abs(record[field] - record["sent_s"] - event_s) < 0.15, field
-    assert abs(record["headers_s"] - record["sent_s"]) < 0.3  # which is before the first event
-    assert abs(record["stall_s"] - 0.3) < 0.15
+        assert abs(record[field] - record["sent_s"] - event_s) < off_s, field
+    assert abs(record["headers_s"] - record["sent_s"]) < 0.15 + off_s  # which is before the first event
+    assert abs(record["stall_s"] - 0.3) < off_s
 
 
 # -- side, spawn, join, children

@@ -20,7 +20,7 @@ def run(folder: Path, answers: list[Any], **keys: object) -> tuple[int, list[Any
     with ReplayServer(answers) as server:
         scenario = {
             "server": {"attach": server.url},
-            "turns": 30,
+            "turns": 12,
             "scale": 0.01,
             "gaps": {"scale": 0, "cap": "0s"},
             "curve": False,
@@ -39,11 +39,11 @@ def run(folder: Path, answers: list[Any], **keys: object) -> tuple[int, list[Any
 def test_a_broken_limit_ends_the_run_where_that_is_asked_for(tmp_path: Path, is_asked: bool) -> None:
     status, (said, turns), summary = run(tmp_path, [SLOW], stop_on_breach=is_asked)
     assert status == summary["exit_status"] == 1
-    assert (len(turns) < 30) is is_asked
+    assert (len(turns) < 12) is is_asked
     assert ("the run ends early: ttft.max 0.4" in said) is is_asked
     assert {turn["outcome"] for turn in turns} == {"ok"}
 
 
 def test_a_limit_that_holds_ends_nothing(tmp_path: Path) -> None:
     status, (said, turns), _ = run(tmp_path, [QUICK], stop_on_breach=True)
-    assert (status, len(turns), "ends early" in said) == (0, 30, False)
+    assert (status, len(turns), "ends early" in said) == (0, 12, False)

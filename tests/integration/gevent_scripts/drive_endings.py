@@ -34,6 +34,7 @@ DONE = b"data: [DONE]\n\n"
 HTML = b"<html>\n\n<body>busy</body></html>\n"
 OK = chat_stream(["a", "b"], 0.02, 0.01, usage=(200, 0, 2))
 SLOW = chat_stream(["a", "b", "c"], 0.05, 60.0, usage=(200, 0, 3))
+UNHURRIED = chat_stream(["a", "b", "c"], 0.05, 1.0, usage=(200, 0, 3))
 COMMENTS = Script(tuple((count / 10, b": keepalive 1/2\n\n") for count in range(8)))
 
 
@@ -152,7 +153,7 @@ def main() -> None:
         Case("fooled", {"a": listen}, [Script((*COMMENTS.sends, *OK.later(0.8).sends)), COMMENTS], FOOLED),
         Case("cut", {"a": crowd}, [OK, SLOW], PATIENT, cut),
         Case("cut-before-headers", {"a": short}, [Script((), framing="raw", ending="hang")], PATIENT, cut),
-        Case("forgotten", {"a": forget}, [SLOW, OK], PATIENT),
+        Case("forgotten", {"a": forget}, [UNHURRIED, OK], PATIENT),
         Case("drained", {"a": busy}, [OK.later(0.5)], PATIENT, {"duration": "1200ms", "drain": "20s"}),
         Case("turns", {"a": busy}, [OK], PATIENT, {"turns": 5}, agents=2),
         Case("sessions", {"a": short}, [OK], PATIENT, {"sessions": 3}, agents=2),
