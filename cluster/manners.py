@@ -1,13 +1,13 @@
 """Decides how we come to a server that somebody else runs: who it is, what it has loaded, whether others use it."""
 
 import json
-import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
-from urllib.parse import urlsplit
 
+from locust_agents.cluster import http_calls
+from locust_agents.cluster.health import PAGE, PAGE_BYTES
+from locust_agents.cluster.http_calls import UNHEARD
 from locust_agents.errors import ClusterError, ScenarioError
 
 # Headers of an idle mlx_lm.server come within its loop's 0.1 s wait; behind a prefill step or a batch they come later.
@@ -64,17 +64,12 @@ def software(url: str, model: str | None, headers: Mapping[str, str]) -> tuple[s
 
 def _software(url: str, headers: Mapping[str, str]) -> tuple[str, bool]:
     """mlx_lm.server has no name of its own: it is Python's own server, and its /health says exactly this."""
-    connection = _connection(url)
     try:
-        connection.request("GET", urlsplit(url).path + "/health", headers=dict(headers))
-        response = connection.getresponse()
-        body, server = response.read(4096), response.headers.get("Server", "")
-    except (OSError, HTTPException) as error:
-        raise ClusterError(f"{url} does not answer ({error or type(error).__name__}): see that it runs") from error
-    finally:
-        connection.close()
-    is_mlx = server.startswith("BaseHTTP/") and _json(body).get("status") in ("ok", "unavailable")
-    return ("mlx_lm.server" if is_mlx else server or "a server without a name"), is_mlx
+        page = http_calls.get(url, PAGE, _PATIENCE_S, headers, PAGE_BYTES)
+    except UNHEARD as error:
+        raise ClusterError(f"{url} does not answer ({http_calls.why(error)}): see that it runs") from error
+    is_mlx = page.server.startswith("BaseHTTP/") and _json(page.body).get("status") in ("ok", "unavailable")
+    return ("mlx_lm.server" if is_mlx else page.server or "a server without a name"), is_mlx
 
 
 def _json(data: bytes | str) -> dict[str, Any]:
@@ -83,11 +78,3 @@ def _json(data: bytes | str) -> dict[str, Any]:
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def _connection(url: str) -> HTTPConnection:
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    if parts.scheme == "https":
-        return HTTPSConnection(host, parts.port, timeout=_PATIENCE_S, context=ssl.create_default_context())
-    return HTTPConnection(host, parts.port, timeout=_PATIENCE_S)

@@ -2,21 +2,18 @@
 
 import math
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from time import perf_counter
-from typing import Any
 
-from locust_agents import filler, messages, preambles
-from locust_agents.conversation import Preamble, closing, preamble
+from locust_agents import filler, messages, preambles, request
+from locust_agents.conversation import Preamble, preamble
 from locust_agents.errors import ClusterError
-from locust_agents.locustfiles.transport import Exchange, Target, perform
-from locust_agents.outcome import Ending, Outcome, classify
-from locust_agents.patience import Patience, Timeouts
+from locust_agents.locustfiles import asking
+from locust_agents.locustfiles.asking import Heard, Note, Peer
+from locust_agents.outcome import Outcome
 from locust_agents.profile import Profile
 from locust_agents.sizing import Calibration
 
-Note = Callable[[str, Mapping[str, Any]], None]
 Greet = Callable[[float, str | None], None]
 """Told, once: the seconds that the first turn of one token queued, and the model as which the server answered."""
 
@@ -28,65 +25,54 @@ _TAIL_TOKENS = 3
 # The first guess may be a tenth off (JSON has more tokens than code); the second or third is right.
 _MOST_ROUNDS = 4
 _NEAR_TOKENS, _NEAR_SHARE = 6, 0.01
-PATIENCE = Patience(Timeouts(connect_s=10.0, headers_s=600.0, first_token_s=600.0, silence_s=120.0), True)
+_REFUSALS = (Outcome.HTTP_ERROR, Outcome.ERROR_IN_STREAM)
 
 
 def measure(
-    target: Target,
-    model: str,
-    profiles: Iterable[tuple[Profile, float]],
-    nonce: str,
-    note: Note,
-    headers: Mapping[str, str] | None = None,
-    greet: Greet | None = None,
+    peer: Peer, profiles: Iterable[tuple[Profile, float]], nonce: str, note: Note, greet: Greet | None = None
 ) -> Calibration:
     """The calibration of a run for its (profile, scale) pairs. Raises ClusterError when the server does not answer.
 
     Its own texts begin with another nonce than the run's, so that they put nothing into the cache that agents find.
     """
-    ask = _Asker(target, model, note, headers or {}, greet)
-    calibration = _slope(ask, model, Calibration(nonce))
+    ask = _Asker(peer, note, greet)
+    calibration = _slope(ask, Calibration(nonce))
     for profile, scale in profiles:
-        calibration = _sized(ask, model, profile, scale, calibration)
+        calibration = _sized(ask, profile, scale, calibration)
     return calibration
 
 
 class _Asker:
     """Sends a request of one token, and notes what it cost."""
 
-    def __init__(self, target: Target, model: str, note: Note, headers: Mapping[str, str], greet: Greet | None) -> None:
-        self._greet = greet
-        self._headers = headers
-        self._target = target
-        self._model = model
+    def __init__(self, peer: Peer, note: Note, greet: Greet | None) -> None:
+        self.peer = peer
         self._note = note
+        self._greet = greet
 
     def tokens(self, what: str, start: Preamble, text: str) -> int | None:
         """The prompt tokens that the server counts, None where it reports none."""
-        exchange = Exchange(perf_counter())
-        opening = start.head if start.head.endswith(b"[") else start.head + b","
-        body = opening + messages.user(text) + closing(1)
-        perform(exchange, self._target, self._headers, body, PATIENCE, lambda _: None)
-        outcome, error = classify(exchange.ending, exchange.http_status, exchange.answer)
-        self._introduce(exchange)
-        usage = exchange.answer.usage
-        tokens = None if usage is None else usage.prompt_tokens or None
-        self._note("calibration", {"what": what, "bytes": len(body), "prompt_tokens": tokens, "outcome": outcome})
-        if exchange.ending != Ending() or outcome in (Outcome.HTTP_ERROR, Outcome.ERROR_IN_STREAM):
+        asked = request.chat(start, (start.head, messages.user(text)), ("max_tokens", 1))
+        heard = asking.ask(self.peer, asked)
+        self._introduce(heard)
+        cost = {"bytes": len(asked.body()), "prompt_tokens": heard.prompt_tokens}
+        self._note("calibration", {"what": what, **cost, "outcome": heard.outcome})
+        if heard.is_broken_off or heard.outcome in _REFUSALS:
             raise ClusterError(
-                f"the server did not answer a request of one token ({outcome}: {error}): look at its log, and see that"
-                f" {self._target.base.geturl()} is an mlx_lm.server or another with /v1/chat/completions"
+                f"the server did not answer a request of one token ({heard.outcome}: {heard.error}): look at its log,"
+                f" and see that {self.peer.target.base.geturl()} is an mlx_lm.server or another with"
+                " /v1/chat/completions"
             )
-        return tokens
+        return heard.prompt_tokens
 
-    def _introduce(self, exchange: Exchange) -> None:
+    def _introduce(self, heard: Heard) -> None:
         greet, self._greet = self._greet, None
-        if greet is not None and exchange.headers_s is not None:
-            greet(exchange.headers_s - (exchange.sent_s or 0.0), exchange.reader.model)
+        if greet is not None and heard.queue_s is not None:
+            greet(heard.queue_s, heard.model)
 
 
-def _slope(ask: _Asker, model: str, calibration: Calibration) -> Calibration:
-    bare = preamble("calibration", model, None, (), {})
+def _slope(ask: _Asker, calibration: Calibration) -> Calibration:
+    bare = preamble("calibration", ask.peer.model, None, (), {})
     texts = [filler.sample(chars) for chars in _SAMPLE_CHARS]
     counts = [ask.tokens(f"{len(text)} characters of code", bare, text) for text in texts]
     if counts[0] is None or counts[1] is None or counts[1] <= counts[0]:
@@ -105,7 +91,7 @@ def _around_messages(ask: _Asker, bare: Preamble, calibration: Calibration) -> C
     return replace(calibration, message_tokens=around, turn_tokens=max(0.0, one - 1 - around))
 
 
-def _sized(ask: _Asker, model: str, profile: Profile, scale: float, calibration: Calibration) -> Calibration:
+def _sized(ask: _Asker, profile: Profile, scale: float, calibration: Calibration) -> Calibration:
     """The guessed preamble, then ones whose filler makes up the difference, until the size is right."""
     key, wanted = preambles.key(profile, scale), round(preambles.wanted_tokens(profile) * scale)
     if not wanted:
@@ -115,7 +101,7 @@ def _sized(ask: _Asker, model: str, profile: Profile, scale: float, calibration:
     tokens = 0
     for number in range(1, _MOST_ROUNDS + 1):
         nonce = preambles.nonce(random.Random(f"calibration {number} {calibration.nonce}"))
-        trial = preambles.build(asked, model, system_chars, tool_chars, nonce, None)
+        trial = preambles.build(asked, ask.peer.model, system_chars, tool_chars, nonce, None)
         counted = ask.tokens(f"{key}, round {number}", trial, "x")
         if counted is None:
             return calibration

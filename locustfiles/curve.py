@@ -1,19 +1,17 @@
 """Times a few prompts on an idle server, before the load: the curve that forecasts and prices of misses use."""
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from time import perf_counter
 
-from locust_agents import filler, last_curve, messages, preambles
-from locust_agents.conversation import closing, preamble
-from locust_agents.locustfiles.calibration import PATIENCE, Note
-from locust_agents.locustfiles.transport import Exchange, Target, perform
-from locust_agents.outcome import Ending, Outcome, classify
+from locust_agents import filler, last_curve, preambles, request
+from locust_agents.locustfiles import asking
+from locust_agents.locustfiles.asking import Heard, Note, Peer, Say
+from locust_agents.outcome import Outcome
 from locust_agents.prefill_curve import Curve, Point, Speed, described, through
 from locust_agents.quantities import count
 from locust_agents.sizing import Calibration, Sizer
-
-Say = Callable[[str], None]
 
 BUDGET_S = 60.0
 """What all the timed prompts together may take, as far as the smaller ones foretell the larger."""
@@ -27,41 +25,43 @@ _DECODED_TOKENS = 16
 _SHORT_TOKENS = 64
 
 
+_FAILURES = (
+    Outcome.HTTP_ERROR,
+    Outcome.ERROR_IN_STREAM,
+    Outcome.BAD_PROTOCOL,
+    Outcome.EMPTY_STREAM,
+    Outcome.TRUNCATED,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Who is timed, in prompts of sizes that the calibration makes exact, and who is told of it."""
+
+    peer: Peer
+    calibration: Calibration
+    note: Note
+    say: Say = lambda _: None
+    within_s: float = BUDGET_S
+
+
 def budget_s(duration_s: float | None) -> float:
     """A tenth of the run, five seconds at least; a minute where the run has no duration."""
     return BUDGET_S if duration_s is None else min(BUDGET_S, max(5.0, duration_s / 10))
 
 
-def speed(
-    target: Target,
-    model: str,
-    sizes_tokens: Sequence[int],
-    calibration: Calibration,
-    note: Note,
-    headers: Mapping[str, str] | None = None,
-    say: Say = lambda _: None,
-    within_s: float = BUDGET_S,
-) -> Speed:
+def speed(timing: Timing, sizes_tokens: Sequence[int]) -> Speed:
     """Prefill and decode of this server, noted so that a later `check` finds them (`last_curve`)."""
-    prefill = measure(target, model, sizes_tokens, calibration, note, headers, say, within_s)
+    prefill = measure(timing, sizes_tokens)
     if prefill is None:
         return Speed()
-    decode_tok_s = decode_speed(target, model, calibration, note, headers)
-    note(last_curve.EVENT, last_curve.fields_of(prefill, decode_tok_s))
-    say(described(prefill))
+    decode_tok_s = decode_speed(timing)
+    timing.note(last_curve.EVENT, last_curve.fields_of(prefill, decode_tok_s))
+    timing.say(described(prefill))
     return Speed(prefill, decode_tok_s)
 
 
-def measure(
-    target: Target,
-    model: str,
-    sizes_tokens: Sequence[int],
-    calibration: Calibration,
-    note: Note,
-    headers: Mapping[str, str] | None = None,
-    say: Say = lambda _: None,
-    within_s: float = BUDGET_S,
-) -> Curve | None:
+def measure(timing: Timing, sizes_tokens: Sequence[int]) -> Curve | None:
     """The curve through prompts of these sizes, smallest first; None where the server answered none of them.
 
     Each is answered with one token. Its prefill counts from the answer's headers to the first token of any kind:
@@ -73,35 +73,30 @@ def measure(
     Each prompt opens with marks of its own that no agent, run or other prompt has, so that none is found in the cache
     or heats it; what it leaves there is older than all that agents leave, and is dropped first.
     """
-    ask = _Asker(target, model, calibration, note, headers)
     points: list[Point] = []
     spent_s, began_s = 0.0, perf_counter()
     for wanted in sorted(set(sizes_tokens)):
         size = wanted
         if points:
-            size = min(size, int(through(points).tokens_within(max(0.0, within_s - spent_s))))
+            size = min(size, int(through(points).tokens_within(max(0.0, timing.within_s - spent_s))))
             if size < points[-1][0] * _LEAST_STEP:
                 continue
-        say(f"timing a prompt of {count(size)} tokens")
-        point = ask.prefill(size)
+        timing.say(f"timing a prompt of {count(size)} tokens")
+        point = _prefill(timing, size)
         if point is not None:
             points.append(point)
         spent_s = perf_counter() - began_s
     return through(points) if points else None
 
 
-def decode_speed(
-    target: Target, model: str, calibration: Calibration, note: Note, headers: Mapping[str, str] | None = None
-) -> float | None:
+def decode_speed(timing: Timing) -> float | None:
     """Tokens/s of one short answer to one short prompt, alone; None where two came in one piece, or not at all."""
-    ask = _Asker(target, model, calibration, note, headers)
-    first = _decoded_tok_s(ask.exchange("one answer", _SHORT_TOKENS, _DECODED_TOKENS))
-    return first or _decoded_tok_s(ask.exchange("one answer", _SHORT_TOKENS, _DECODED_TOKENS))
+    first = _decoded_tok_s(_heard(timing, "one answer", _SHORT_TOKENS, _DECODED_TOKENS))
+    return first or _decoded_tok_s(_heard(timing, "one answer", _SHORT_TOKENS, _DECODED_TOKENS))
 
 
-def _decoded_tok_s(exchange: Exchange) -> float | None:
-    answer = exchange.answer
-    first_s, last_s, usage = answer.first_token_s, answer.last_byte_s, answer.usage
+def _decoded_tok_s(heard: Heard) -> float | None:
+    first_s, last_s, usage = heard.answer.first_token_s, heard.answer.last_byte_s, heard.answer.usage
     if first_s is None or last_s is None or last_s <= first_s or usage is None:
         return None
     if usage.completion_tokens is None or usage.completion_tokens < 2:
@@ -110,65 +105,34 @@ def _decoded_tok_s(exchange: Exchange) -> float | None:
     return (usage.completion_tokens - 1) / (last_s - first_s)
 
 
-class _Asker:
-    """Sends one prompt of a wanted size, and notes what it took."""
-
-    def __init__(
-        self, target: Target, model: str, calibration: Calibration, note: Note, headers: Mapping[str, str] | None
-    ) -> None:
-        self._target = target
-        self._headers = headers or {}
-        self._bare = preamble("curve", model, None, (), {})
-        self._sizer = Sizer(calibration)
-        self._note = note
-        self._random = random.SystemRandom()  # a nonce that came back would be found in the cache
-
-    def prefill(self, tokens: int) -> Point | None:
-        """The tokens that were computed and the seconds that took; the shorter of two where it is short."""
-        found = self._timed(tokens)
-        if found is None or found[1] >= _SHORT_S:
-            return found
-        again = self._timed(tokens)
-        return found if again is None else min(found, again, key=lambda point: point[1])
-
-    def _timed(self, tokens: int) -> Point | None:
-        exchange = self.exchange("one prompt", tokens, 1)
-        answer = exchange.answer
-        # a token may have no text of its own (half a character): then the end is when it came
-        end_s = answer.last_byte_s if answer.first_token_s is None else answer.first_token_s
-        if _has_failed(exchange) or end_s is None or exchange.headers_s is None or end_s <= exchange.headers_s:
-            return None
-        return _computed(exchange) or tokens, end_s - exchange.headers_s
-
-    def exchange(self, what: str, tokens: int, answer_tokens: int) -> Exchange:
-        """One request, over when it returns; network errors are in its ending, never raised."""
-        opening = f"# timing {preambles.nonce(self._random)}\n"
-        text = opening + filler.text(self._sizer.chars(tokens, len(opening)), random.Random(opening))
-        body = self._bare.head + messages.user(text) + closing(answer_tokens)
-        exchange = Exchange(perf_counter())
-        perform(exchange, self._target, self._headers, body, PATIENCE, lambda _: None)
-        outcome, error = classify(exchange.ending, exchange.http_status, exchange.answer)
-        stamps = {"headers_s": exchange.headers_s, "first_token_s": exchange.answer.first_token_s}
-        computed = {"wanted_tokens": tokens, "computed_tokens": _computed(exchange)}
-        self._note("timing", {"what": what, **computed, **stamps, "outcome": outcome, "error": error})
-        return exchange
+def _prefill(timing: Timing, tokens: int) -> Point | None:
+    """The tokens that were computed and the seconds that took; the shorter of two where it is short."""
+    found = _timed(timing, tokens)
+    if found is None or found[1] >= _SHORT_S:
+        return found
+    again = _timed(timing, tokens)
+    return found if again is None else min(found, again, key=lambda point: point[1])
 
 
-def _computed(exchange: Exchange) -> int | None:
-    answer = exchange.answer
-    if answer.progress:
-        return answer.progress[-1].total
-    if answer.usage is None or not answer.usage.prompt_tokens:
+def _timed(timing: Timing, tokens: int) -> Point | None:
+    heard = _heard(timing, "one prompt", tokens, 1)
+    # a token may have no text of its own (half a character): then the end is when it came
+    first_s, headers_s = heard.answer.first_token_s, heard.headers_s
+    end_s = heard.answer.last_byte_s if first_s is None else first_s
+    has_failed = heard.is_broken_off or heard.outcome in _FAILURES
+    if has_failed or end_s is None or headers_s is None or end_s <= headers_s:
         return None
-    return answer.usage.prompt_tokens - (answer.usage.cached_tokens or 0)
+    return heard.computed_tokens or tokens, end_s - headers_s
 
 
-def _has_failed(exchange: Exchange) -> bool:
-    outcome, _ = classify(exchange.ending, exchange.http_status, exchange.answer)
-    return exchange.ending != Ending() or outcome in (
-        Outcome.HTTP_ERROR,
-        Outcome.ERROR_IN_STREAM,
-        Outcome.BAD_PROTOCOL,
-        Outcome.EMPTY_STREAM,
-        Outcome.TRUNCATED,
-    )
+def _heard(timing: Timing, what: str, tokens: int, answer_tokens: int) -> Heard:
+    """What came of one prompt of this size, noted."""
+    rng = random.SystemRandom()  # a nonce that came back would be found in the cache
+    opening = f"# timing {preambles.nonce(rng)}\n"
+    chars = Sizer(timing.calibration).chars(tokens, len(opening))
+    text = opening + filler.text(chars, random.Random(opening))
+    heard = asking.ask(timing.peer, request.question("curve", timing.peer.model, text, answer_tokens))
+    stamps = {"headers_s": heard.headers_s, "first_token_s": heard.answer.first_token_s}
+    computed = {"wanted_tokens": tokens, "computed_tokens": heard.computed_tokens}
+    timing.note("timing", {"what": what, **computed, **stamps, "outcome": heard.outcome, "error": heard.error})
+    return heard

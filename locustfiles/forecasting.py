@@ -1,20 +1,20 @@
 """Before the load: from where the server's speed is known, and the forecast that is said with it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from locust_agents import forecast, forecast_input, last_curve
 from locust_agents.last_curve import Found
 from locust_agents.locustfiles import curve
+from locust_agents.locustfiles.asking import Peer
 from locust_agents.locustfiles.run_state import RunState
-from locust_agents.locustfiles.transport import resolve
 from locust_agents.prefill_curve import Speed
 from locust_agents.session_plan import Bounds
 from locust_agents.sizing import Calibration
 from locust_agents.timetable import timetable
 
 
-def foretell(state: RunState, model: str, headers: Mapping[str, str], measured: Calibration) -> None:
+def foretell(state: RunState, peer: Peer, measured: Calibration) -> None:
     """Times the server where it may be timed and has not been, and says the forecast.
 
     Classes written by hand have no swarm that could be played in advance.
@@ -26,7 +26,7 @@ def foretell(state: RunState, model: str, headers: Mapping[str, str], measured: 
     bounds = forecast_input.bounds_of(scenario, state.run_time_s())
     if state.timed is None and _may_time(state, measured):
         sizes = forecast.sizes_to_time(timetable(loads, terms, bounds, Speed()))
-        state.timed = _timed(state, model, headers, measured, sizes, bounds)
+        state.timed = _timed(state, peer, measured, sizes, bounds)
     elif state.timed is None:
         state.timed = _earlier(state)
     state.forecast = forecast.forecast(loads, terms, bounds, state.speed or Speed())
@@ -41,19 +41,11 @@ def _may_time(state: RunState, measured: Calibration) -> bool:
     return is_wanted and measured.measured and not state.is_shared
 
 
-def _timed(
-    state: RunState,
-    model: str,
-    headers: Mapping[str, str],
-    measured: Calibration,
-    sizes: Sequence[int],
-    bounds: Bounds,
-) -> Found | None:
-    if state.server is None or state.folder is None or not sizes:
+def _timed(state: RunState, peer: Peer, measured: Calibration, sizes: Sequence[int], bounds: Bounds) -> Found | None:
+    if state.folder is None or not sizes:
         return None
     within_s = curve.budget_s(bounds.duration_s)
-    target, note = resolve(state.server.url), state.folder.note
-    speed = curve.speed(target, model, sizes, measured, note, headers, state.say, within_s)
+    speed = curve.speed(curve.Timing(peer, measured, state.folder.note, state.say, within_s), sizes)
     return None if speed.prefill is None else Found(state.folder.path.name, speed)
 
 

@@ -1,18 +1,10 @@
 """Asks the identity prompt alone, before the load, and says which checks of the answers the run can make."""
 
-from collections.abc import Callable, Mapping
-from time import perf_counter
-from typing import Any
-
 from locust_agents import answer_check, canary, identity
 from locust_agents.answer_check import Checks
-from locust_agents.locustfiles.calibration import PATIENCE
-from locust_agents.locustfiles.transport import Exchange, Target, perform
-from locust_agents.outcome import classify
+from locust_agents.locustfiles import asking
+from locust_agents.locustfiles.asking import Note, Peer, Say
 from locust_agents.scenarios.model import Scenario
-
-Say = Callable[[str], None]
-Note = Callable[[str, Mapping[str, Any]], None]
 
 # How often an agent is asked where a scenario wants the identity check alone and names no number.
 _EVERY = 20
@@ -21,9 +13,7 @@ _CANNOT = "cannot be asked for a code word; identity is checked instead"
 _TIMES = 2
 
 
-def checks(
-    scenario: Scenario, target: Target, model: str, nonce: str, headers: Mapping[str, str], note: Note, say: Say
-) -> Checks | None:
+def checks(scenario: Scenario, peer: Peer, nonce: str, note: Note, say: Say) -> Checks | None:
     """What the run checks; None where the scenario asks for nothing. Call it after the calibration, before the load.
 
     The identity prompt is sent twice, alone: for `identity:`, and for `canary:` to know a tiny model when it is met.
@@ -33,7 +23,7 @@ def checks(
         return None
     launch = scenario.server.launch
     every = _EVERY if scenario.canary is None else scenario.canary.every
-    first, alone = _asked_alone(target, model, nonce, headers, note)
+    first, alone = _asked_alone(peer, nonce, note)
     is_tiny = canary.cannot_be_asked(None if launch is None else launch.model, first)
     if scenario.canary is not None and is_tiny:
         say(f"{_name(scenario)} {_CANNOT}")
@@ -50,18 +40,14 @@ def _name(scenario: Scenario) -> str:
     return "the tiny model" if launch is None else launch.model
 
 
-def _asked_alone(
-    target: Target, model: str, nonce: str, headers: Mapping[str, str], note: Note
-) -> tuple[str | None, str | None]:
+def _asked_alone(peer: Peer, nonce: str, note: Note) -> tuple[str | None, str | None]:
     """What was said first, and what was said each time; None where nothing was, or not the same."""
-    said = [_ask(target, model, nonce, headers, note) for _ in range(_TIMES)]
+    said = [_ask(peer, nonce, note) for _ in range(_TIMES)]
     return said[0], said[0] if len(set(said)) == 1 else None
 
 
-def _ask(target: Target, model: str, nonce: str, headers: Mapping[str, str], note: Note) -> str | None:
-    exchange = Exchange(perf_counter())
-    perform(exchange, target, headers, identity.branch(model, nonce).request.body(), PATIENCE, lambda _: None)
-    outcome, error = classify(exchange.ending, exchange.http_status, exchange.answer)
-    said = answer_check.said(exchange.answer) if exchange.answer.finish_reason is not None else None
-    note("identity", {"outcome": outcome, "error": error, "said": said})
+def _ask(peer: Peer, nonce: str, note: Note) -> str | None:
+    heard = asking.ask(peer, identity.branch(peer.model, nonce).request)
+    said = None if heard.answer.finish_reason is None else answer_check.said(heard.answer)
+    note("identity", {"outcome": heard.outcome, "error": heard.error, "said": said})
     return said or None

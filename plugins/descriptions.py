@@ -84,7 +84,7 @@ def _of_launcher(made: Launcher) -> _Words:
 
 
 def _of_profile(made: Profile) -> _Words:
-    start = count(made.system_tokens + made.tool_tokens)
+    start = count(made.system_tokens + made.tool_tokens + made.few_shot_tokens + made.first_user_tokens)
     number = len(made.tools)
     tools = f"{number} tool{'' if number == 1 else 's'}"
     short = f"{made.product}: {tools}, {start} tokens" if made.sent_as is None else f"{made.product}: {start} tokens"

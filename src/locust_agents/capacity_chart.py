@@ -8,6 +8,7 @@ from locust_agents.capacity import Verdict
 from locust_agents.capacity_judging import LEVEL, Figure
 from locust_agents.capacity_steps import Series, Step
 from locust_agents.html_chart import BAD, PALETTE, Chart, Key, Plot
+from locust_agents.limit_units import in_unit
 from locust_agents.limits import METRICS, Limit
 from locust_agents.quantities import share
 
@@ -113,7 +114,7 @@ def _scatter(made: Plot, points: Sequence[Point], word: str) -> Any:
             "x": value,
             "y": round(y, 5),
             "of": html_chart.plain(figure.entry),
-            "figure": capacity_words.shown(figure.value, figure.limit),
+            "figure": in_unit(figure.value, figure.limit),
             "between": capacity_words.interval(figure),
             "turns": figure.turns,
             "word": _WORDS.get(word, word),
@@ -159,7 +160,7 @@ def _has_several(points: Sequence[Point]) -> bool:
 
 
 def _words(series: Series, points: Sequence[Point], limit: Limit) -> str:
-    told = [f"{capacity_words.shown(figure.value, limit)} at {value}" for value, _, figure, _ in points]
+    told = [f"{in_unit(figure.value, limit)} at {value}" for value, _, figure, _ in points]
     kept = sum(step.verdict is Verdict.KEEPS for step in series.steps)
     what = f"{capacity_words.title(limit)} by {series.question.noun}, limit {limit.text}"
     return f"{what}: {', '.join(told)}. {kept} of {len(series.steps)} steps kept all limits."

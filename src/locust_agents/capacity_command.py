@@ -17,6 +17,7 @@ from locust_agents.errors import LocustAgentsError, ScenarioError
 from locust_agents.scenarios import loader, with_plugins
 from locust_agents.scenarios.loader import Override, read_override
 from locust_agents.scenarios.model import Scenario
+from locust_agents.scenarios.overrides import attaching
 from locust_agents.sweep_child import Child
 
 RESULT = "capacity.json"
@@ -65,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
 def _read(options: argparse.Namespace, own: Sequence[Override]) -> Scenario:
     chosen = [read_override(text) for text in options.set]
     if options.attach is not None:
-        chosen.append(Override("server", json.dumps({"attach": options.attach}), option="--attach"))
+        chosen += attaching(options.attach)
     return with_plugins.load(loader.find(options.scenario), [*chosen, *own], options.plugin)
 
 

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 
-from locust_agents import capacity, capacity_sentence, capacity_waiting, capacity_words
+from locust_agents import capacity, capacity_sentence, capacity_waiting, capacity_words, limit_units
 from locust_agents.capacity import Found, Verdict
 from locust_agents.capacity_judging import LEVEL, Figure
 from locust_agents.capacity_steps import Series, Step
+from locust_agents.limit_units import in_unit
 from locust_agents.limits import METRICS, Limit
 from locust_agents.quantities import UNKNOWN, WIDTH, joined, share
 
@@ -37,7 +38,7 @@ def step_line(series: Series, step: Step) -> str:
     """What is said as a step ends: its verdict, and the figure of the limit that the user wrote first."""
     limit = series.question.limits[0]
     figure = worst(step, limit)
-    value = UNKNOWN if figure is None else capacity_words.shown(figure.value, limit)
+    value = UNKNOWN if figure is None else in_unit(figure.value, limit)
     return (
         f"{capacity_words.named(series.question, step.value)}: {step.verdict} ({capacity_words.title(limit)} {value})"
     )
@@ -74,7 +75,7 @@ def _row(step: Step, limit: Limit) -> tuple[str, ...]:
     return (
         str(step.value),
         str(len(step.records)),
-        UNKNOWN if figure is None else capacity_words.shown(figure.value, limit),
+        UNKNOWN if figure is None else in_unit(figure.value, limit),
         capacity_words.interval(figure),
         str(step.verdict) + _other(step, limit),
         UNKNOWN if waiting is None else share(waiting.median),
@@ -87,7 +88,7 @@ def _other(step: Step, limit: Limit) -> str:
     broken = [figure.limit for figure in step.call.figures if figure.word == "broken"]
     if step.verdict is not Verdict.BREAKS or any(one.key == limit.key for one in broken):
         return ""
-    return f" {capacity_words.metric(broken[0])}" if broken else " right"
+    return f" {limit_units.name(broken[0].metric)}" if broken else " right"
 
 
 def _wrapped(sentence: str) -> str:

@@ -20,6 +20,7 @@ from locust_agents.cluster import cluster_words
 from locust_agents.html_chart import Chart
 from locust_agents.html_page import Section, Tone, Verdict
 from locust_agents.html_table import folded, table
+from locust_agents.limit_units import in_unit
 from locust_agents.limits import Limit
 from locust_agents.quantities import UNKNOWN, share
 from locust_agents.scenarios import loader
@@ -110,7 +111,7 @@ def _step(step: Step, limit: Limit) -> Sequence[str]:
     return (
         str(step.verdict),
         f"{step.value:,}",
-        UNKNOWN if figure is None else capacity_words.shown(figure.value, limit),
+        UNKNOWN if figure is None else in_unit(figure.value, limit),
         capacity_words.interval(figure),
         f"{len(step.records):,}",
         UNKNOWN if waiting is None else share(waiting.median),
@@ -139,7 +140,7 @@ def _figure(step: Step, figure: Figure) -> Sequence[str]:
         f"{step.value:,}",
         figure.limit.key,
         figure.entry,
-        capacity_words.shown(figure.value, figure.limit),
+        in_unit(figure.value, figure.limit),
         capacity_words.interval(figure),
         figure.limit.text,
         f"{figure.turns:,}",

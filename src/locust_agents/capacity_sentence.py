@@ -4,6 +4,7 @@ from locust_agents import capacity_words
 from locust_agents.capacity import Found
 from locust_agents.capacity_judging import Figure
 from locust_agents.capacity_steps import Series, Step
+from locust_agents.limit_units import in_unit
 from locust_agents.limits import Limit
 from locust_agents.quantities import share
 
@@ -62,7 +63,7 @@ def _why(series: Series, known: Found) -> str:
         return f" ({share(step.call.right)} of its answers were right)"
     if figure is None:
         return ""
-    value = capacity_words.shown(figure.value, figure.limit)
+    value = in_unit(figure.value, figure.limit)
     is_only = [limit.key for limit in series.question.limits] == [figure.limit.key]
     return f" ({value})" if is_only else f" ({capacity_words.title(figure.limit)} {value})"
 

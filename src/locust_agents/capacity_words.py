@@ -2,52 +2,35 @@
 
 from collections.abc import Sequence
 
+from locust_agents import limit_units
 from locust_agents.capacity_judging import Figure
 from locust_agents.capacity_question import Question
 from locust_agents.figures import Wait
-from locust_agents.limits import METRICS, Limit
-from locust_agents.quantities import UNKNOWN, seconds, speed
+from locust_agents.limit_units import bound, in_unit, side
+from locust_agents.limits import Limit
+from locust_agents.quantities import UNKNOWN
 
-_NAMES = {"ttft": "TTFT", "itl": "ITL", "first_answer": "first answer"}
 # More limits than this are not listed in a sentence.
 _LISTED = 2
 
 
 def title(limit: Limit) -> str:
     """`fixers later TTFT p95`."""
-    return " ".join(word for word in (limit.entry, limit.kind, metric(limit), limit.stat) if word)
-
-
-def metric(limit: Limit) -> str:
-    """`TTFT`."""
-    return _NAMES.get(limit.metric, limit.metric)
+    return " ".join(word for word in (limit.entry, limit.kind, limit_units.name(limit.metric), limit.stat) if word)
 
 
 def demands(question: Question) -> str:
     """`later TTFT p95 ≤ 20 s`, or how many limits there are."""
     if len(question.limits) > _LISTED:
         return f"all {len(question.limits)} limits"
-    return " and ".join(f"{title(limit)} {_bound(limit)}" for limit in question.limits)
-
-
-def shown(value: Wait | None, limit: Limit) -> str:
-    """A figure in the unit of its limit."""
-    if value is None:
-        return UNKNOWN
-    match METRICS[limit.metric].unit:
-        case "share":
-            return f"{value.value * 100:.4g} %"
-        case "tok/s":
-            return f"{speed(value.value)} tok/s"
-        case _:
-            return seconds(value)
+    return " and ".join(f"{title(limit)} {side(limit)} {bound(limit)}" for limit in question.limits)
 
 
 def interval(figure: Figure | None) -> str:
     """Between what it lies."""
     if figure is None or figure.low is None or figure.high is None:
         return UNKNOWN
-    return " – ".join(shown(Wait(end), figure.limit) for end in (figure.low, figure.high))
+    return " – ".join(in_unit(Wait(end), figure.limit) for end in (figure.low, figure.high))
 
 
 def named(question: Question, value: int) -> str:
@@ -70,9 +53,3 @@ def is_plural(question: Question, value: int) -> bool:
 def span(values: Sequence[int]) -> str:
     """From the first to the last of them."""
     return f"{values[0]} is" if len(values) == 1 else f"{values[0]} to {values[-1]} are"
-
-
-def _bound(limit: Limit) -> str:
-    known = METRICS[limit.metric]
-    bound = f"{limit.bound * 100:.6g} %" if known.unit == "share" else f"{limit.bound:.6g} {known.unit}"
-    return f"{'≤' if known.at_most else '≥'} {bound}"

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from math import inf
 
+from locust_agents import limit_units
 from locust_agents.compare import Comparison, Figure, Group
 from locust_agents.compare_allowed import Allowance, is_of, is_over
 from locust_agents.compare_figures import LEVEL
@@ -10,11 +11,10 @@ from locust_agents.compare_verdict import Verdict
 from locust_agents.figures import Wait
 from locust_agents.limits import METRICS
 from locust_agents.paired import Design
-from locust_agents.quantities import UNKNOWN, gap, seconds, speed
+from locust_agents.quantities import UNKNOWN, gap
 
 HEADS = ("", "A", "B", "change", "95 % interval", "B is")
 
-_NAMES = {"ttft": "TTFT", "itl": "ITL", "first_answer": "first answer"}
 _ALWAYS = (
     ("ttft", (LEVEL, "p50", "p95", "max")),
     ("queue", ("p95",)),
@@ -68,7 +68,7 @@ def cells(figure: Figure) -> tuple[str, ...]:
 def name(figure: Figure) -> str:
     """`TTFT p95`."""
     stat = "" if figure.stat is None else figure.stat
-    return f"{_NAMES.get(figure.metric, figure.metric)} {stat}".strip()
+    return f"{limit_units.name(figure.metric)} {stat}".strip()
 
 
 def drawn_from(figures: Sequence[Figure], design: Design) -> str:
@@ -122,15 +122,9 @@ def _is_shown(figure: Figure) -> bool:
 
 
 def _value(figure: Figure, wait: Wait | None) -> str:
-    if wait is None:
-        return UNKNOWN
-    match METRICS[figure.metric].unit:
-        case "share":
-            return f"{wait.value * 100:.3g} %"
-        case "tok/s":
-            return f"{speed(wait.value)} tok/s"
-        case _:
-            return gap(wait.value) if figure.metric == "itl" else seconds(wait)
+    if wait is not None and figure.metric == "itl":
+        return gap(wait.value)
+    return limit_units.of_metric(wait, figure.metric, 3)
 
 
 def _change(figure: Figure) -> str:

@@ -12,7 +12,7 @@ from locust_agents.compare_allowed import Allowance
 from locust_agents.compare_verdict import Verdict
 from locust_agents.quantities import WIDTH
 
-_COLUMNS = (20, 9, 9, 9, 18, 7)
+_COLUMNS = (18, 10, 10, 9, 18, 7)
 """Name, A, B, change, its interval, what it is: 80 with the blanks between and two ahead."""
 
 

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from locust_agents import conversation, messages, open_calls, request, shortening
+from locust_agents import conversation, messages, request, shortening
 from locust_agents.branch import Branch
 from locust_agents.composer import Composer
 from locust_agents.conversation import Preamble
 from locust_agents.counting import Count, Kept
 from locust_agents.errors import PluginError
 from locust_agents.fim import Typing
+from locust_agents.history import History
 from locust_agents.misses_past import Past
 from locust_agents.outcome import Outcome
 from locust_agents.plugins.api import Agent, Reply, Say, Turn
@@ -41,16 +42,13 @@ class Dialogue:
         self._count = Count(sizer)
         self._voice = Voice(self._profile, preamble, style.scale, sizer, agent)
         self._composer = Composer(self._profile, preamble, style, sizer, self._voice, agent)
-        self._typing = Typing(preamble.nonce, f"{agent.seed} {agent.session}", style.scale, sizer)
-        self._history: list[bytes] = []
-        self._unanswered: tuple[ToolCall, ...] = ()
-        self._asked = self._answered = 0
+        self._typing = Typing(preamble.nonce, f"{agent.seed} {agent.session}", style.scale, sizer, agent.seed)
+        self._history = History(self._voice)
         self._answer_tokens: int | None = None
         self._ends_loop = False
         self._summary_call: tuple[Preamble, tuple[bytes, ...]] | None = None
         self._before_summary: Kept | None = None
         self._is_again = self._is_hole = False
-        self._planted = ""
         self._has_reasoned = False
 
     # -- what is sent
@@ -76,14 +74,8 @@ class Dialogue:
         """
         self._is_again = self._is_hole = False
         self._count.begin()
-        answers, rest = open_calls.matched(self._unanswered, says)
-        self._unanswered = ()
-        for say in answers:
-            self._add(say, len(says))
-        self._asked = len(self._history)
-        for say in rest:
-            self._add(say, len(says))
-        self._answered = len(self._history)
+        for chars in self._history.say(says):
+            self._count.said(chars)
 
     def body(self, max_tokens: int | None) -> bytes:
         """The bytes of the next request; `max_tokens` None leaves it to the server."""
@@ -135,18 +127,17 @@ class Dialogue:
         """Prompt tokens of the next request: the last one's as counted, and an estimate of all that differs."""
         if self._is_hole:
             return round(self._sizer.tokens(len(self._typing.prompt)))
-        parts = self._composer.parts(self._history)
-        return self._count.estimate([len(part) for part in parts], self._composer.preamble)
+        return self._count.estimate([len(part) for part in self._parts], self._composer.preamble)
 
     # -- beside the history
 
     def plant(self, text: str) -> None:
         """Puts a text behind the next message that is said, on top of the size that was asked for."""
-        self._planted = text
+        self._history.plant(text)
 
     def holds(self, text: str) -> bool:
         """Whether the history says this, a text of plain ASCII that needs no escape."""
-        return any(text.encode() in message for message in self._history)
+        return any(text.encode() in message for message in self._history.messages)
 
     def branch(self, question: str, max_tokens: int) -> Branch:
         """One more question, at temperature 0, which leaves no trace here: neither in the history nor in its counts.
@@ -155,9 +146,7 @@ class Dialogue:
         few tokens are for the answer.
         """
         start = conversation.greedy(self._composer.preamble)
-        answers, _ = open_calls.matched(self._unanswered, ())
-        closed = [messages.tool(say.answers.id, say.text) for say in answers if say.answers is not None]
-        parts = (start.head, *self._composer.parts(self._history)[1:], *closed, messages.user(question))
+        parts = (start.head, *self._parts[1:], *self._history.closing(), messages.user(question))
         limit = (self._profile.max_tokens_field, max_tokens)
         made = request.chat(start, parts, limit, False if self._has_reasoned else self._style.thinking)
         return Branch(max(0, self.turns - 1), start, made, self._count.continued_tokens)
@@ -174,24 +163,22 @@ class Dialogue:
         is_flat = rule is not None and rule.call == "flattened"
         self.say(() if is_flat else (instruction,))
         if rule is not None and rule.call != "same":
-            parts = self._composer.parts(self._history)
             asked = self._voice.text(instruction, 1, False) if is_flat else ""
             chars = self._sizer.plain_chars(rule.system_tokens * self._style.scale)
-            self._summary_call = shortening.asking(rule, self.preamble, parts, asked, chars)
+            self._summary_call = shortening.asking(rule, self.preamble, self._parts, asked, chars)
         return self.body(max_tokens)
 
     def compacted(self, keep_tokens: float, summary: str) -> None:
         """Replaces the history by a summary and what came last before it was asked for, from a user message on."""
         tokens = keep_tokens * self._style.scale
-        kept = shortening.last(self._history[: self._asked], tokens, self._sizer.tokens_per_char)
-        self._history = [messages.user(self._voice.environment + summary), *kept]
+        self._history.shorten(self._voice.environment + summary, tokens, self._sizer.tokens_per_char)
         self._count.forget()
         self._composer.note("compacted")
         self._forget_request()
 
     def unasked(self) -> None:
         """Takes the last turn out again: a summary that did not come leaves the history as it was."""
-        del self._history[self._asked :]
+        self._history.unask()
         if self._before_summary is not None:
             self._count.put_back(self._before_summary)
         self._forget_request()
@@ -202,44 +189,39 @@ class Dialogue:
 
     # -- inside
 
+    @property
+    def _parts(self) -> tuple[bytes, ...]:
+        """What the next plain request would send."""
+        return self._composer.parts(self._history.messages)
+
     def _made(self, max_tokens: int | None) -> Request:
         if self._is_hole:
             return request.completion(self._composer.preamble, self._typing.prompt, max_tokens)
         changes = self._composer.vary()
-        preamble, parts = self._summary_call or (self._composer.preamble, self._composer.parts(self._history))
+        preamble, parts = self._summary_call or (self._composer.preamble, self._parts)
         limit = (self._profile.max_tokens_field, max_tokens)
         return request.chat(preamble, parts, limit, self._style.thinking, changes)
 
     def _take_back(self) -> None:
         """The last request is sent once more: its answer is forgotten."""
-        if self.request is None and not self._history:
+        if self.request is None and not self._history.messages:
             raise PluginError(f"agent.again() before any turn of session {self.agent.session!r}: yield a turn first")
         self._is_again = True
         if self.request is not None:
             self.request_before = self.request = replace(self.request, changes=())
         if not self._is_hole:
-            del self._history[self._answered :]
-            self._unanswered = ()
+            self._history.take_back()
             self._count.drop_answer()
 
     def _renew(self) -> None:
         """Gives files and history a new start; what else was said stays."""
         self._composer.renew()
-        if self._history:
-            self._history[0] = messages.with_first_line(self._history[0], *self._voice.reopened())
+        if self._history.reopen():
             self._composer.note("taken up again, with another first line")
         self._count.continued_tokens = None
 
     def _forget_request(self) -> None:
-        self._unanswered = ()
-        self._answered = len(self._history)
         self._before_summary = self._summary_call = self.request = None
-
-    def _add(self, say: Say, of_turn: int) -> None:
-        text = self._voice.text(say, of_turn, not self._history) + self._planted
-        self._planted = ""
-        self._count.said(len(text))
-        self._history.append(messages.user(text) if say.answers is None else messages.tool(say.answers.id, text))
 
     def _completed(self, answer: Answer) -> tuple[str, tuple[ToolCall, ...]]:
         self._typing.heard(answer.usage)
@@ -251,7 +233,7 @@ class Dialogue:
         if self._summary_call is None:
             if is_live or self.turns == 1:  # what a script said lies between, and was not counted
                 self._count.learn(usage, self.preamble, self._is_only_longer)
-            sizes = [len(part) for part in self._composer.parts(self._history)]
+            sizes = [len(part) for part in self._parts]
             self._count.heard(usage, sizes, is_live and outcome is Outcome.OK and self._goes_back_whole(answer))
         text, calls = self._kept(answer, outcome)
         # What a turn left behind without a count, or a template may drop (reasoning), would spoil the next one's.
@@ -283,7 +265,5 @@ class Dialogue:
             # with drawn outputs, what was asked of the model
             text, calls = self._voice.answer(self._answer_tokens, f"{self.agent.session}_{self.turns}", self._ends_loop)
             reasoning = ""
-        if text or calls:
-            self._history.append(messages.assistant(text, calls, reasoning, replay))
-        self._unanswered = calls
+        self._history.hear(text, calls, reasoning, replay)
         return text, calls

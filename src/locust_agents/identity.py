@@ -1,6 +1,6 @@
 """Decides the one prompt that any model answers the same way twice: alone before the load, and in the crowd."""
 
-from locust_agents import conversation, messages, request
+from locust_agents import request
 from locust_agents.branch import Branch
 
 _TOKENS = 64
@@ -15,6 +15,6 @@ def branch(model: str, nonce: str) -> Branch:
     there, unless it was evicted: what is compared is the decoding among others, and how well the cache was kept. What
     the prefill of a long prompt among others does to an answer is for code words to tell.
     """
-    start = conversation.preamble("identity", model, None, (), {"temperature": 0})
-    asked = messages.user(f"# run {nonce}\n{_TEXT}" if nonce else _TEXT)
-    return Branch(0, start, request.chat(start, (start.head, asked), ("max_tokens", _TOKENS)))
+    text = f"# run {nonce}\n{_TEXT}" if nonce else _TEXT
+    asked = request.question("identity", model, text, _TOKENS, temperature=0)
+    return Branch(0, asked.preamble, asked)

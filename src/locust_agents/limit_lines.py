@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from locust_agents.figures import Wait
-from locust_agents.limits import METRICS, Limit
-from locust_agents.quantities import WIDTH, joined, seconds, speed
+from locust_agents.limit_units import bound, in_unit
+from locust_agents.limits import METRICS
+from locust_agents.quantities import WIDTH, joined
 from locust_agents.summary import worst
 from locust_agents.verdict import Judgement
 
@@ -37,7 +38,7 @@ def sentence(judgement: Judgement, whole: bool = True) -> str:
     if judgement.stat != limit.stat and limit.stat is not None:
         key += f" (too few turns, its {judgement.stat})"
     if judgement.held is None:
-        return f"{key} {_in_unit(value, limit)} (limit {_bound(limit)}, no wait had ended)"
+        return f"{key} {in_unit(value, limit)} (limit {bound(limit)}, no wait had ended)"
     return f"{key} {_compared(judgement, value)}{_details(judgement, value) if whole else ''}"
 
 
@@ -55,33 +56,17 @@ def _indented(word: str, parts: Sequence[str]) -> list[str]:
 
 def _compared(judgement: Judgement, value: Wait) -> str:
     limit = judgement.limit
-    shown, at_most = _in_unit(value, limit), METRICS[limit.metric].at_most
+    shown, at_most = in_unit(value, limit), METRICS[limit.metric].at_most
     if judgement.held and limit.bound == 0 and at_most:
         return shown
     sign = {(True, True): "≤", (True, False): "≥", (False, True): ">", (False, False): "<"}
-    return f"{shown} {sign[bool(judgement.held), at_most]} {_bound(limit)}"
+    return f"{shown} {sign[bool(judgement.held), at_most]} {bound(limit)}"
 
 
 def _details(judgement: Judgement, value: Wait) -> str:
     """By how much, unless the bound is nothing at all; then where, by the turn's name or else the entry's."""
     margin = abs(judgement.margin or 0.0)
-    by = f" by {_in_unit(Wait(margin, value.is_more), judgement.limit)}" if margin and judgement.limit.bound else ""
+    by = f" by {in_unit(Wait(margin, value.is_more), judgement.limit)}" if margin and judgement.limit.bound else ""
     if judgement.worst is not None:
         return f"{by}, worst {judgement.worst}"
     return by if judgement.held or judgement.limit.entry is not None else f"{by} ({judgement.entry})"
-
-
-def _in_unit(wait: Wait, limit: Limit) -> str:
-    match METRICS[limit.metric].unit:
-        case "share":
-            return f"{wait.value * 100:.4g} %"
-        case "tok/s":
-            return f"{speed(wait.value)} tok/s"
-        case _:
-            return seconds(wait)
-
-
-def _bound(limit: Limit) -> str:
-    """The bound with all of its digits, in the unit of its metric."""
-    unit = METRICS[limit.metric].unit
-    return f"{limit.bound * 100:.6g} %" if unit == "share" else f"{limit.bound:.6g} {unit}"

@@ -48,7 +48,8 @@ def unexplained(evidence: Evidence) -> str:
     said = [evidence.remark] if evidence.remark else []
     if evidence.newer is not None:
         holds = "an unknown number of" if evidence.entries is None else str(evidence.entries)
-        said.append(f"{evidence.newer} entries came since, for a cache of {holds}")
+        entries = "entry" if evidence.newer == 1 else "entries"
+        said.append(f"{evidence.newer} {entries} came since, for a cache of {holds}")
     if evidence.was_full is False:
         said.append("which rank 0's log never saw full")
     return ", ".join(said) or "nothing is known of the turn before"

@@ -2,8 +2,9 @@
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
-from locust_agents import conversation
+from locust_agents import conversation, messages
 from locust_agents.conversation import Preamble
 
 CHAT, COMPLETIONS = "/v1/chat/completions", "/v1/completions"
@@ -38,6 +39,12 @@ def chat(
     kwargs = None if thinking is None else {"enable_thinking": thinking}
     tail = conversation.closing(None, **dict([limit]), chat_template_kwargs=kwargs)
     return Request(preamble, parts, tail, CHAT, changes)
+
+
+def question(name: str, model: str, text: str, max_tokens: int, **parameters: Any) -> Request:
+    """A streamed request of one message of the user's, behind a preamble of this name: no system text, no tools."""
+    start = conversation.preamble(name, model, None, (), parameters)
+    return chat(start, (start.head, messages.user(text)), ("max_tokens", max_tokens))
 
 
 def completion(preamble: Preamble, prompt: str, max_tokens: int | None) -> Request:

@@ -15,7 +15,9 @@ from locust_agents.cluster.launch_spec import LaunchSpec
 from locust_agents.cluster.replay import ReplayServer, Script, chat_stream
 from locust_agents.cluster.supervisor import Cluster
 from locust_agents.locustfiles import calibration, curve
-from locust_agents.locustfiles.transport import Target, resolve
+from locust_agents.locustfiles.asking import Peer
+from locust_agents.locustfiles.curve import Timing
+from locust_agents.locustfiles.transport import resolve
 from locust_agents.plan import MODEL
 from locust_agents.plugins import registry
 from locust_agents.prefill_curve import Curve, Speed, through
@@ -23,6 +25,10 @@ from locust_agents.sizing import Calibration
 
 EXACT = Calibration("", measured=True)
 Notes = list[tuple[str, Mapping[str, Any]]]
+
+
+def peer(url: str) -> Peer:
+    return Peer(resolve(url), MODEL)
 
 
 def answer(tokens: int, prefill_s: float, headers_s: float = 0.0, cached: int = 0) -> Script:
@@ -41,7 +47,8 @@ LONG_S, SHORT_S = 1.2, 0.2  # above and below what is timed twice
 def timed(*scripts: Script, sizes: tuple[int, ...], **more: Any) -> tuple[Curve | None, Notes, list[bytes]]:
     notes: Notes = []
     with ReplayServer(scripts) as server:
-        found = curve.measure(resolve(server.url), MODEL, sizes, EXACT, lambda *note: notes.append(note), **more)
+        timing = Timing(peer(server.url), EXACT, lambda *note: notes.append(note), **more)
+        found = curve.measure(timing, sizes)
         return found, notes, [request.body for request in server.requests()]
 
 
@@ -128,9 +135,8 @@ def test_speed_is_noted_so_that_a_later_check_finds_it() -> None:
     said: list[str] = []
     with ReplayServer([answer(500, LONG_S), TEN_A_SECOND]) as server:
         headers = {"Authorization": "Bearer x"}
-        found = curve.speed(
-            resolve(server.url), MODEL, (500,), EXACT, lambda *note: notes.append(note), headers, said.append
-        )
+        asked = Peer(resolve(server.url), MODEL, headers)
+        found = curve.speed(Timing(asked, EXACT, lambda *note: notes.append(note), said.append), (500,))
         assert {request.headers.get("authorization") for request in server.requests()} == {"Bearer x"}
     assert found.decode_tok_s == pytest.approx(10, rel=0.3)
     event, fields = notes[-1]
@@ -151,15 +157,15 @@ DECODED: list[tuple[str, list[Script], float | None]] = [
 @pytest.mark.parametrize(("scripts", "tok_s"), [pytest.param(*row[1:], id=row[0]) for row in DECODED])
 def test_decode_speed(scripts: list[Script], tok_s: float | None) -> None:
     with ReplayServer(scripts) as server:
-        found = curve.decode_speed(resolve(server.url), MODEL, EXACT, lambda *_: None)
+        found = curve.decode_speed(Timing(peer(server.url), EXACT, lambda *_: None))
     assert found == (None if tok_s is None else pytest.approx(tok_s, rel=0.3))
 
 
 def test_nothing_is_noted_of_a_server_that_answers_nothing() -> None:
     notes: Notes = []
     with ReplayServer([REFUSED]) as server:
-        target = resolve(server.url)
-        assert curve.speed(target, MODEL, (500,), EXACT, lambda *note: notes.append(note)) == Speed()
+        timing = Timing(peer(server.url), EXACT, lambda *note: notes.append(note))
+        assert curve.speed(timing, (500,)) == Speed()
     assert [event for event, _ in notes] == ["timing"]
 
 
@@ -174,18 +180,18 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         made.stop()
 
 
-def asked_for(target: Target, calibrated: Calibration) -> Notes:
+def asked_for(url: str, calibrated: Calibration) -> Notes:
     notes: Notes = []
-    made = curve.measure(target, MODEL, (150, 300, 900), calibrated, lambda *note: notes.append(note))
+    made = curve.measure(Timing(peer(url), calibrated, lambda *note: notes.append(note)), (150, 300, 900))
     assert made is not None
     return notes
 
 
 def test_a_real_server_computes_every_prompt_whole_at_its_size(cluster: Cluster) -> None:
-    target, profiles = resolve(cluster.url), [(registry.profile("opencode"), 0.05)]
-    calibrated = calibration.measure(target, MODEL, profiles, "", lambda *_: None)
+    profiles = [(registry.profile("opencode"), 0.05)]
+    calibrated = calibration.measure(peer(cluster.url), profiles, "", lambda *_: None)
     for _ in range(2):  # a second run on the same server, its cache kept, times the same
-        timings = [fields for _, fields in asked_for(target, calibrated)]
+        timings = [fields for _, fields in asked_for(cluster.url, calibrated)]
         assert {fields["outcome"] for fields in timings} == {"ok"}
         for fields in timings:
             assert fields["computed_tokens"] == pytest.approx(fields["wanted_tokens"], rel=0.03, abs=25)

@@ -32,6 +32,8 @@ WHOLE = (
         (200, b"<html>hello</html>", False, False, "not a stream"),
         (200, b"data: {half\n\n", False, True, "an event that is not JSON"),
         (200, b"data: 1\n\n", False, True, "an event that is no object"),
+        (200, b'data: {"choices": [1]}\n\n', False, True, "an event of another form"),
+        (200, b'data: {"error": "no memory"}\n\n', False, False, "an error in the stream"),
         (404, b'{"error": "no template"}', False, True, "refused"),
         (500, b"\xff\xfe", False, True, "not even text"),
     ],

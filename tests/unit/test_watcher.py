@@ -205,7 +205,7 @@ def test_probe_body() -> None:
         (ALIVE, True, False, "an answer"),
         (Script(((0.0, b'{"error": "generation thread died"}'),), status=404), False, True, "refused"),
         (Script((), ending="reset"), False, False, "reset"),
-        (Script(((0.0, b"data: {}\n\n"),)), False, False, "half an answer"),
+        (Script(((0.0, b'data: {"choices": []}\n\n'),)), False, False, "half an answer"),
     ],
 )
 def test_probe_turn(script: Script, ok: bool, refused: bool, remark: str) -> None:

@@ -18,6 +18,7 @@ from locust_agents.cluster.replay import ReplayServer, Script, chat_stream
 from locust_agents.cluster.tiny_recipe import WITHOUT_CALL
 from locust_agents.dialogue import Style
 from locust_agents.locustfiles import identity
+from locust_agents.locustfiles.asking import Peer
 from locust_agents.locustfiles.driver import Driver
 from locust_agents.locustfiles.swarm import Swarm
 from locust_agents.locustfiles.transport import resolve
@@ -103,9 +104,8 @@ def before(scripts: Sequence[Script], **keys: object) -> dict[str, Any]:
     """What is decided before the load, and what is said of it."""
     told: list[str] = []
     with ReplayServer(scripts) as server:
-        found = identity.checks(
-            scenario(**keys), resolve(server.url), "m", "n", {}, lambda *_: None, told.append
-        )  # fmt: skip
+        peer = Peer(resolve(server.url), "m")
+        found = identity.checks(scenario(**keys), peer, "n", lambda *_: None, told.append)
     asked = len([request for request in server.requests() if request.method == "POST"])
     return {"checks": None if found is None else dataclasses.asdict(found), "told": told, "asked": asked}
 

@@ -13,6 +13,7 @@ from locust.env import Environment
 from locust.event import Events
 
 from locust_agents.locustfiles import backend, calibration, identity
+from locust_agents.locustfiles.asking import Peer
 from locust_agents.locustfiles.driver import Driver
 from locust_agents.locustfiles.swarm import Swarm
 from locust_agents.locustfiles.transport import resolve
@@ -52,10 +53,9 @@ def drive(swarm: Swarm, name: str) -> None:
 
 def load(url: str, scenario: Scenario, told: list[str]) -> list[TurnRecord]:
     kept: list[TurnRecord] = []
-    measured = calibration.measure(
-        resolve(url), MODEL, [(registry.profile("opencode"), SCALE)], "123 456", lambda *_: None
-    )
-    checks = identity.checks(scenario, resolve(url), MODEL, "123 456", {}, lambda *_: None, told.append)
+    peer = Peer(resolve(url), MODEL)
+    measured = calibration.measure(peer, [(registry.profile("opencode"), SCALE)], "123 456", lambda *_: None)
+    checks = identity.checks(scenario, peer, "123 456", lambda *_: None, told.append)
     plan = RunPlan("run", "", url, measured, checks=checks)
     swarm = Swarm(plan, scenario, Environment(events=Events()), kept.append)
     gevent.joinall([gevent.spawn(drive, swarm, f"fixers/0.{number}") for number in range(3)], raise_error=True)

@@ -64,9 +64,7 @@ def _one_role(behaviour: Behaviour, profile: Profile, parameters: Mapping[str, A
     return [profile]
 
 
-def _measure(
-    _target: object, _model: str, profiles: Sequence[tuple[Profile, float]], nonce: str, *_: object
-) -> Calibration:
+def _measure(_peer: object, profiles: Sequence[tuple[Profile, float]], nonce: str, *_: object) -> Calibration:
     counts = {preambles.key(profile, scale): PREAMBLE_TOKENS for profile, scale in profiles}
     return Calibration(nonce, preamble_tokens=counts, measured=True)
 
