@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from locust_agents.scenarios import checks, course_checks, listening, wording
+from locust_agents.scenarios import checks, course_checks, listening, twin_checks, wording
 from locust_agents.scenarios.model import Scenario
 from locust_agents.scenarios.places import Reading
 
@@ -28,7 +28,9 @@ def judge(reading: Reading, file: str, known: Known) -> Scenario | None:
     if known.listeners is not None:
         listening.check_listeners(reading, known.listeners)
     checks.check_swarm(reading, known.behaviours, known.profiles)
+    twin_checks.fill(reading)
     course_checks.check_course(reading)
+    twin_checks.check(reading)
     checks.check_limits(reading)
     try:
         return Scenario.model_validate(reading.data)

@@ -86,6 +86,7 @@ KEY_HELP: Mapping[str, str] = {
     "Entry.arrival": "sessions of this entry start on a clock",
     "Entry.cap_prompt": "the most tokens, before scaling, that its prompts may have",
     "Entry.prefix": "how its clients break the start of their prompts on purpose",
+    "Entry.twin_of": "the entry whose agents its own repeat, number by number; their turns are compared in pairs",
     "Start.apart": "how long after each agent the next one starts",
     "GuardKeys.swap_growth": "the growth of a host's swap that ends the sending, such as 1GB",
     "GuardKeys.pressure": "the memory pressure of a host that ends the sending",

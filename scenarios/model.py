@@ -97,7 +97,7 @@ class Prefix(Section):
 class Entry(Section):
     """One line of the swarm: `agents` slots of one behaviour, the first of which starts at `after_s`.
 
-    `arrival`, `cap_prompt` and `prefix` None are the scenario's.
+    `arrival`, `cap_prompt` and `prefix` None are the scenario's. Its agents repeat the draws of those of `twin_of`.
     """
 
     behaviour: Text
@@ -108,6 +108,7 @@ class Entry(Section):
     arrival: Arrival | None = None
     cap_prompt: OneOrMore | None = None
     prefix: Prefix | None = None
+    twin_of: Text | None = None
 
 
 class Start(Section):
@@ -186,6 +187,11 @@ class Scenario(Section):
     def arrival_of(self, entry: str) -> Arrival | None:
         """How the entry's sessions start; None in a closed loop, where an agent's next follows its last."""
         return self.swarm[entry].arrival or self.arrival
+
+    def drawn_as(self, entry: str) -> str:
+        """The entry whose draws its agents have: another one for a twin. Classes written by hand are no entries."""
+        found = self.swarm.get(entry)
+        return entry if found is None or found.twin_of is None else found.twin_of
 
 
 _SECTIONS: Mapping[KeyPath, type[Section]] = {

@@ -23,7 +23,7 @@ ALPHA = 0.05
 ROUNDS = 999
 
 # Fewer turns have no noise to be told from; fewer ways to exchange sessions than this never reach one in twenty.
-_LEAST_TURNS, _LEAST_WAYS = 5, 40
+LEAST_TURNS, _LEAST_WAYS = 5, 40
 
 Group = tuple[str, str | None]
 """An entry and a kind of its turns; all kinds with None."""
@@ -81,7 +81,7 @@ def is_default_key(figure: Figure) -> bool:
 
 
 def _is_few(one: Subject, designs: Mapping[str, Design]) -> bool:
-    return min(one.turns) < _LEAST_TURNS or designs[one.entry].units.ways < _LEAST_WAYS
+    return min(one.turns) < LEAST_TURNS or designs[one.entry].units.ways < _LEAST_WAYS
 
 
 def _subjects(

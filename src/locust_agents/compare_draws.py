@@ -9,7 +9,7 @@ from locust_agents.compare_figures import Subject
 
 # So many values are drawn in all, a few seconds' work, but in so many rounds at least.
 _VALUES, _LEAST_ROUNDS = 20_000_000, 199
-_SEED = 1
+SEED = 1
 
 
 class Drawn:
@@ -18,10 +18,10 @@ class Drawn:
     def __init__(self, subjects: Sequence[Subject], units: Mapping[str, Units], rounds: int) -> None:
         self._subjects = [one for one in subjects if one.stats]
         self._units = units
-        self._rng = Random(_SEED)
+        self._rng = Random(SEED)
         self.places = [(one, number) for one in self._subjects for number in range(len(one.stats))]
         values = sum(sum(one.turns) for one in self._subjects)
-        self._rounds = min(max(_LEAST_ROUNDS, _VALUES // max(1, values)), rounds)
+        self._rounds = affordable(rounds, values)
 
     def measured(self) -> list[float]:
         """The effects as they are."""
@@ -48,6 +48,11 @@ class Drawn:
 
     def _tested(self, weights: Mapping[str, tuple[Weights, Weights]]) -> list[float]:
         return [abs(effect) for one in self._subjects for effect in one.tested(weights[one.entry])]
+
+
+def affordable(rounds: int, values: int) -> int:
+    """As many of the rounds as take a few seconds where each draws so many values."""
+    return min(max(_LEAST_ROUNDS, _VALUES // max(1, values)), rounds)
 
 
 def _effects(one: Subject, weights: tuple[Weights, Weights] | None) -> Sequence[float]:

@@ -27,7 +27,7 @@ class Composer:
         self._start = Start(preamble, agent, style.prefix is not None and style.prefix.kind == "none")
         self._shelf = Shelf(f"{agent.seed} files {agent.session}", style.scale, sizer)
         self._voice = voice
-        self._rng = random.Random(f"{agent.seed} breaks {agent.session}")
+        self._rng = random.Random(f"{agent.seed} breaks")
         self._reminds = self._always_reminds = profile.reminder_tokens > 0
         self._reminded = (b"", b"")
         self._changes: list[str] = []

@@ -27,8 +27,8 @@ class History:
         self._load = load
         self._terms = terms
         # beside the agent's own, from which the plan is drawn
-        self._rng = random.Random(f"{agent.seed} answers {agent.session}")
-        self._breaks = random.Random(f"{agent.seed} breaks {agent.session}")
+        self._rng = random.Random(f"{agent.seed} answers")
+        self._breaks = random.Random(f"{agent.seed} breaks")
         self._prompt = Prompt(self.profile, terms)
         self._changing = dry_places.of_each_request(self.profile, terms, load.prefix)
         self._kept: float | None = None

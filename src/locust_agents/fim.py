@@ -20,12 +20,14 @@ _LEAST_GROWTH = 1 / _MOST_GROWTH
 class TypedFile:
     """The file under one session's cursor. Prefixes grow while the window allows; then it opens elsewhere.
 
-    The nonce opens it, so that nothing of an earlier run is found in a cache.
+    The nonce opens it, so that nothing of an earlier run is found in a cache. How much is typed is drawn from `keys`,
+    what it is from `seed`.
     """
 
-    def __init__(self, nonce: str, seed: str) -> None:
+    def __init__(self, nonce: str, seed: str, keys: str = "") -> None:
         self._first_line = f"# run {nonce}\n" if nonce else ""
         self._rng = random.Random(f"{seed} file")
+        self._keys = random.Random(f"{keys or seed} keys")
         self._before = ""
         self._left = ""
         self._after = ""
@@ -36,7 +38,7 @@ class TypedFile:
         if not self._before or not _LEAST_GROWTH * prefix_chars <= grown <= _MOST_GROWTH * prefix_chars + 1:
             self._open(prefix_chars, suffix_chars)
         else:
-            self._type(self._rng.randint(*_TYPED_CHARS))
+            self._type(self._keys.randint(*_TYPED_CHARS))
         return f"{_PREFIX}{self._before}{_SUFFIX}{self._after}{_MIDDLE}"
 
     def _open(self, prefix_chars: float, suffix_chars: float) -> None:
@@ -54,9 +56,9 @@ class TypedFile:
 class Typing:
     """The completions of one session: their prompts, and what the cache should hold of the next one."""
 
-    def __init__(self, nonce: str, seed: str, scale: float, sizer: Sizer) -> None:
+    def __init__(self, nonce: str, seed: str, scale: float, sizer: Sizer, keys: str = "") -> None:
         self.prompt = ""
-        self._file = TypedFile(nonce, seed)
+        self._file = TypedFile(nonce, seed, keys)
         self._scale = scale
         self._sizer = sizer
         self._counted: tuple[str, int] | None = None

@@ -13,7 +13,9 @@ from locust_agents import (
     html_file,
     html_page,
     html_run,
-    html_ttft,
+    html_ttft_spread,
+    html_ttft_times,
+    html_twins,
     html_waterfall,
     limit_lines,
     stored_run,
@@ -94,7 +96,10 @@ def _sections(told: Told, printed: str) -> list[Section]:
     return [
         Section("limits", "Limits", [html_figures.limits(told.summary)] if told.summary.judgements else []),
         Section("figures", "Figures", _figures(told, printed)),
-        Section("ttft", "Time to first token", _some(html_ttft.over_time(told), html_ttft.distribution(told))),
+        Section(
+            "ttft", "Time to first token", _some(html_ttft_times.over_time(told), html_ttft_spread.distribution(told))
+        ),
+        Section("pairs", "Twins", html_twins.parts(told.summary.pairs)),
         Section("turns", "Turns beside each other", html_waterfall.parts(told)),
         Section("misses", "What was read again", _some(html_figures.misses(told))),
         Section("cluster", "Cluster", [*html_cluster.charts(told), *_happenings(told)]),

@@ -1,7 +1,7 @@
 """Decides which turns of an entry are drawn together, and whether those of one run stand for those of the other.
 
-Turns correspond that have the same agent, session, turn and attempt. Then the sessions are pairs, and what is different
-in their work (a long prompt, a slow answer) is the same on both sides and no noise.
+Turns correspond that have the same agent, session, turn, kind and attempt. Then the sessions are pairs, and what is
+different in their work (a long prompt, a slow answer) is the same on both sides and no noise.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from locust_agents.records import TurnRecord
 _SESSIONS, _PIECES = 12, 20
 _LEAST_IN_PIECE = 4
 # The interval is of whole sessions all the same, which must agree; fewer say nothing of how sessions differ.
-_LEAST_SESSIONS = 3
+LEAST_SESSIONS = 3
 # So much of the turns must correspond; it is the very same work where so many have prompts of the same size.
 _CORRESPOND, _ALIKE, _SAME_SIZE = 0.5, 0.8, 0.05
 
@@ -69,11 +69,11 @@ def _pairs(a: Iterable[TurnRecord], b: Iterable[TurnRecord]) -> tuple[tuple[Turn
     return tuple((turn, right[place]) for place, turn in left.items() if place in right)
 
 
-def _once(turns: Iterable[TurnRecord]) -> dict[tuple[str, str, int, int], TurnRecord]:
+def _once(turns: Iterable[TurnRecord]) -> dict[tuple[str, str, int, int, str], TurnRecord]:
     """Turns by their place in the run, without those whose place is taken twice."""
-    found: dict[tuple[str, str, int, int], list[TurnRecord]] = {}
+    found: dict[tuple[str, str, int, int, str], list[TurnRecord]] = {}
     for turn in turns:
-        found.setdefault((turn.agent, turn.session, turn.turn, turn.attempt), []).append(turn)
+        found.setdefault((turn.agent, turn.session, turn.turn, turn.attempt, turn.kind), []).append(turn)
     return {place: same[0] for place, same in found.items() if len(same) == 1}
 
 
@@ -81,14 +81,15 @@ def _piece_turns(
     a: Sequence[TurnRecord], b: Sequence[TurnRecord], pairs: Sequence[tuple[TurnRecord, TurnRecord]]
 ) -> float:
     sessions = len({_key(turn, inf) for turn in (*a, *b)})
-    alike = sum(_is_alike(left, right) for left, right in pairs)
-    if not _LEAST_SESSIONS <= sessions < _SESSIONS or alike < _ALIKE * max(len(a), len(b)):
+    alike = sum(is_alike(left, right) for left, right in pairs)
+    if not LEAST_SESSIONS <= sessions < _SESSIONS or alike < _ALIKE * max(len(a), len(b)):
         return inf
     longest = 1 + max(turn.turn or 0 for turn in (*a, *b))
     return max(_LEAST_IN_PIECE, ceil(longest / ceil(_PIECES / sessions)))
 
 
-def _is_alike(left: TurnRecord, right: TurnRecord) -> bool:
+def is_alike(left: TurnRecord, right: TurnRecord) -> bool:
+    """Whether the prompts are of one size, or of neither the size is known."""
     sizes = left.prompt_tokens, right.prompt_tokens
     if sizes[0] is None or sizes[1] is None:
         return sizes == (None, None)

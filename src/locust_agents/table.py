@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len, set_cell_size
 
-from locust_agents import answer_check_totals, limit_lines, misses_lines, trust
+from locust_agents import answer_check_totals, limit_lines, misses_lines, trust, twin_lines
 from locust_agents.quantities import WIDTH, gap, joined, share, speed
 from locust_agents.quantities import count as count
 from locust_agents.quantities import seconds as seconds
@@ -19,7 +19,7 @@ Cells = tuple[str, ...]
 
 
 def render(summary: Summary, header: Sequence[str] = (), is_withheld: bool = False) -> str:
-    """The header's lines, a row for each kind of each entry, then speeds, endings that were not ok, and limits.
+    """The header's lines, a row for each kind of each entry, then speeds, endings that were not ok, pairs, and limits.
 
     The verdict is left out where it `is_withheld`.
     """
@@ -30,6 +30,7 @@ def render(summary: Summary, header: Sequence[str] = (), is_withheld: bool = Fal
         *misses_lines.lines(summary),
         *_endings(summary),
         *answer_check_totals.lines(summary.answers),
+        *twin_lines.lines(summary.pairs),
         *limit_lines.lines(summary.judgements, is_withheld),
     ]
     return "\n".join(_cut(line).rstrip() for line in lines)

@@ -27,6 +27,8 @@ class Voice:
         self._scale = scale
         self._sizer = sizer
         self._rng = random.Random(f"{agent.seed} text {agent.session}")
+        # A twin has the same seed and another session: its answers have the same sizes, and no text is the same.
+        self._sizes = random.Random(f"{agent.seed} sizes")
         self._reminder: str | None = None
 
     def text(self, say: Say, of_turn: int, is_first: bool) -> str:
@@ -66,7 +68,7 @@ class Voice:
     def drawn_tokens(self, ends_loop: bool) -> int:
         """A drawn size of an answer, never nothing."""
         table = draws.FINAL_ANSWER if ends_loop else draws.TOOL_CALL
-        return max(1, round(draws.draw(table, self._rng) * self._scale))
+        return max(1, round(draws.draw(table, self._sizes) * self._scale))
 
     def _open(self) -> str:
         """Sets a session apart from its first message on, however small that is: no prefix is shared by accident."""
