@@ -8,7 +8,9 @@ from locust_agents import last_curve, stored_run, summary, verdict, why, window
 from locust_agents.cluster import this_machine
 from locust_agents.locustfiles import end_text, report_page, self_honesty, senders
 from locust_agents.locustfiles.run_state import RunState
+from locust_agents.outcome import Outcome
 from locust_agents.why import Cause
+from locust_agents.window import Taken
 
 
 def sum_up(state: RunState) -> None:
@@ -22,9 +24,11 @@ def sum_up(state: RunState) -> None:
         state.lookout.close()
     if state.folder is not None and state.running is not None:
         curve = None if state.speed is None else state.speed.prefill
-        state.summary = summary.summarise(state.records, state.running.limits, curve, setting=state.setting)
-        state.causes = _causes(state)
-        state.trust = self_honesty.trust(state)
+        setting = state.setting
+        taken = window.take(state.records, setting)
+        state.summary = summary.summarise(state.records, state.running.limits, curve, setting, taken)
+        state.causes = _causes(state, taken)
+        state.trust = self_honesty.trust(state, taken)
         state.folder.write("summary.json", json.dumps(as_json(state), indent=1))
         state.folder.write("summary.md", end_text.page(state, exit_status(state)))
         state.page = report_page.begin(state.folder.path)
@@ -46,16 +50,13 @@ def stop(state: RunState) -> None:
 def exit_status(state: RunState) -> int:
     """As the contract has it: 130, 3, 2, 4, 1, the first that holds."""
     of_error = getattr(state.error, "exit_status", 3) if state.error is not None else 0
-    of_records = verdict.exit_status(
-        window.measured(state.records, state.setting), state.summary.judgements if state.summary else ()
-    )
     of_workers = any(state.receiver.faults.values()) if state.receiver is not None else False
     earned = {
         4 if state.untrusted else 0,
         130 if state.interrupted else 0,
         of_error,
         2 if state.plugin_faults or of_workers else 0,
-        of_records if not of_error else 0,
+        _of_records(state) if not of_error else 0,
     }
     return next((status for status in (130, 3, 2, 4, 1) if status in earned), 0)
 
@@ -83,7 +84,14 @@ def as_json(state: RunState) -> dict[str, Any]:
     }
 
 
-def _causes(state: RunState) -> tuple[Cause, ...]:
+def _of_records(state: RunState) -> int:
+    """Before the summary is made, there are no judgements."""
+    if state.summary is None:
+        return verdict.exit_status(window.measured(state.records, state.setting), ())
+    return verdict.earned(Outcome.OK in state.summary.outcomes, state.summary.judgements)
+
+
+def _causes(state: RunState, taken: Taken) -> tuple[Cause, ...]:
     """Why the worst turns of each entry waited."""
     if state.path is None or state.running is None:
         return ()
@@ -93,7 +101,7 @@ def _causes(state: RunState) -> tuple[Cause, ...]:
         None if state.blamer is None else state.blamer.entries,
         None if state.speed is None else state.speed.prefill,
         state.running.server.attach is not None,
-        window.measured(state.records, state.setting),
+        taken.measured,
     )
 
 

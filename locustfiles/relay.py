@@ -129,8 +129,9 @@ class Receiver:
         self._runner.send_message(RECEIVED, {"run": msg.data["run"], "upto": first + len(lines)}, client_id=worker)
 
     def looks(self) -> list[OpenLook]:
-        """The open turns of all workers, as they were half a second ago at most."""
-        return [look for looks in self._open.values() for look in looks]
+        """The open turns of all workers that live, as they were half a second ago at most."""
+        living = self._living()
+        return [look for worker, looks in self._open.items() if worker in living for look in looks]
 
     def slots(self) -> int:
         """The slots of the workers that are connected, as they said together with whether they are idle."""
@@ -143,12 +144,20 @@ class Receiver:
     @property
     def lost(self) -> int:
         """Turns that workers had begun, as each last said, and of which no record has come: at a run's end, lost."""
-        return sum(max(0, said["opened"] - self._next.get(worker, 0)) for worker, said in self._said.items())
+        return sum(map(self._missing, self._said))
+
+    @property
+    def lost_by_the_dead(self) -> int:
+        """The same of those workers that do not live any more, whose records will not come: lost already."""
+        return sum(map(self._missing, self._said.keys() - self._living()))
 
     @property
     def cpu(self) -> list[tuple[float, float]]:
         """Each worker's share of a core, and over how many seconds."""
         return [tuple(said["cpu"]) for said in self._said.values()]
+
+    def _missing(self, worker: str) -> int:
+        return max(0, int(self._said[worker]["opened"]) - self._next.get(worker, 0))
 
     def _living(self) -> set[str]:
         """Those that Locust counts, and those that have left it and still send what they have."""

@@ -9,6 +9,7 @@ from time import perf_counter, time
 from locust.env import Environment
 
 from locust_agents.blame import Blamer
+from locust_agents.breach_so_far import BreachSoFar
 from locust_agents.cluster.benchmark_output import Result
 from locust_agents.cluster.restart import Gap
 from locust_agents.errors import LocustAgentsError
@@ -78,6 +79,7 @@ class RunState:
     until: float | None = None
     missing: tuple[int, int] | None = None
     looked_at: int = 0
+    breach: BreachSoFar | None = None
     stops: int = 0
     is_cut: bool = False
     ended_at: float | None = None
@@ -90,7 +92,7 @@ class RunState:
         self.forecast = self.benchmark = self.summary = self.trust = None
         self.started_at = self.drained_at = self.began = self.until = self.missing = None
         self.plugin_faults, self.records, self.gaps = [], [], []
-        self.looked_at, self.causes = 0, ()
+        self.looked_at, self.breach, self.causes = 0, None, ()
         self.stops, self.is_cut, self.ended_at = 0, False, None
 
     def fail(self, error: LocustAgentsError | OSError) -> None:

@@ -1,7 +1,6 @@
 """What the Agents tab is told at each poll: one document, made anew once a second at most."""
 
 import json
-from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
@@ -9,15 +8,14 @@ import gevent
 from locust.runners import STATE_CLEANUP, STATE_RUNNING, STATE_SPAWNING
 
 from locust_agents import verdict
-from locust_agents.figures import Wait
-from locust_agents.locustfiles import end_text, missing, senders, web_now
+from locust_agents.locustfiles import end_text, senders, web_now
 from locust_agents.locustfiles.conductor import Conductor
+from locust_agents.locustfiles.web_client import Client
 from locust_agents.locustfiles.web_cluster import ClusterNews
 from locust_agents.locustfiles.web_course import Course
 from locust_agents.locustfiles.web_now import Prefills
 from locust_agents.locustfiles.web_table import COLUMNS, Table
 from locust_agents.outcome import Outcome
-from locust_agents.quantities import seconds
 from locust_agents.records import TurnRecord
 from locust_agents.summary import Summary
 
@@ -34,10 +32,10 @@ class _OfRun:
         self.taken = 0
         self.course = Course(state.began or 0.0)
         self.table = Table(state.setting)
+        self.client = Client(state)
         self.prefills = Prefills()
         self.news = None if state.path is None else ClusterNews(state.path)
         self.entries = [] if state.running is None else list(state.running.swarm)
-        self.worst_lag_s: float | None = None
         self.cut = self.failures = 0
         self.end: tuple[Summary, dict[str, Any]] | None = None
 
@@ -52,10 +50,9 @@ class _OfRun:
             self.entries.append(record.entry)
         self.course.take(record)
         self.table.take(record)
+        self.client.take(record)
         self.cut += record.outcome is Outcome.CUT
         self.failures += record.is_failure
-        if record.loop_lag_s is not None:
-            self.worst_lag_s = max(record.loop_lag_s, self.worst_lag_s or 0.0)
 
 
 class Feed:
@@ -108,11 +105,11 @@ class Feed:
             "draining": is_on and state.drained_at is not None,
             "columns": run.course.columns(run.entries),
             "table": {"head": COLUMNS, "rows": run.table.cells(run.entries)},
-            "warnings": self._warnings(),
+            "faults": [fault[:_LONGEST] for fault in sorted(set(state.plugin_faults))],
+            **run.client.told(),
             "turns": len(run.records),
             "failures": run.failures,
             "cut": run.cut,
-            "worst_lag": None if run.worst_lag_s is None else seconds(Wait(run.worst_lag_s)),
             "cluster": self._cluster(run),
             "end": None if is_on else self._end(run),
             **self._now(run, is_on),
@@ -164,15 +161,6 @@ class Feed:
             "url": None if server is None else server.url,
             "epoch": None if server is None else server.epoch,
         }
-
-    def _warnings(self) -> Sequence[str]:
-        """What must be known to believe the figures."""
-        state = self._state
-        return [
-            *([] if state.missing is None else [missing.words(*state.missing)]),
-            *([] if state.untrusted is None else [f"not to be trusted: {state.untrusted}"]),
-            *(fault[:_LONGEST] for fault in sorted(set(state.plugin_faults))),
-        ]
 
     def _end(self, run: _OfRun) -> dict[str, Any] | None:
         """The verdict and the terminal's text, once they are there."""

@@ -1,13 +1,12 @@
 """What can be chosen on Locust's start form, and with the same options of its command line, beside a scenario."""
 
 import argparse
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from locust_agents.scenarios import loader, with_plugins
 from locust_agents.scenarios.model import Scenario
-from locust_agents.scenarios.overrides import Override
+from locust_agents.scenarios.overrides import Override, attaching
 
 if TYPE_CHECKING:
     from locust.argument_parser import LocustArgumentParser
@@ -51,7 +50,7 @@ def _overrides(scenario: Scenario, options: Any) -> list[Override]:
     attach, seed = getattr(options, "attach", "").strip(), getattr(options, "seed", scenario.seed)
     found = []
     if attach and attach != _attached(scenario):
-        found.append(Override("server", json.dumps({"attach": attach}), option="--attach"))
+        found += attaching(attach)
     if seed != scenario.seed:
         found.append(Override("seed", str(seed), option="--seed"))
     if scenario.stages is not None and not getattr(options, "stages", True):

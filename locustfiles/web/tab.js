@@ -20,7 +20,8 @@
   panel.hidden = true;
   panel.innerHTML = `
     <div class="state"><b data-name></b><span data-state></span><span data-totals></span></div>
-    <p class="quiet" data-said></p><p class="bad" data-error></p><p class="bad" data-warnings></p>
+    <p class="quiet" data-said></p><p class="bad" data-error></p><p class="bad" data-faults></p>
+    <p class="client" data-client hidden></p><div data-doubts></div>
     <div data-end hidden><h3>The run's end: <span data-verdict></span></h3><pre data-text></pre><p class="quiet" data-folder></p></div>
     <div data-body hidden>
       <div data-doing><h3>Who is doing what now</h3><div class="wide tall" data-now></div></div>
@@ -83,6 +84,17 @@
     });
   }
 
+  // What the client itself did to the figures: one line, and below it why they are not to be trusted.
+  function client(parts, doubts) {
+    $("client").hidden = !parts.length;
+    $("client").replaceChildren(element("b", "client"), ...parts.map(([name, value]) => {
+      const made = element("span", `${name} `);
+      made.append(element("b", value));
+      return made;
+    }));
+    $("doubts").replaceChildren(...doubts.map((doubt) => element("p", `doubt: ${doubt}`, "bad doubt")));
+  }
+
   const plural = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
 
   function show(told) {
@@ -95,9 +107,9 @@
     $("body").hidden = !has;
     $("totals").textContent = has ? [plural(told.turns, "turn"), `${told.failures} failed`,
       ...(told.cut ? [`${told.cut} cut`] : []),
-      `${plural(told.now.filter((row) => row.turn !== undefined).length, "turn")} open`,
-      `client lag worst ${told.worst_lag || "–"}`].join(" · ") : "";
-    $("warnings").textContent = has ? told.warnings.join(" · ") : "";
+      `${plural(told.now.filter((row) => row.turn !== undefined).length, "turn")} open`].join(" · ") : "";
+    $("faults").textContent = has ? told.faults.join(" · ") : "";
+    client(has ? told.client : [], has ? told.doubts : []);
     $("end").hidden = !(has && told.end);
     if (!has) return;
     if (told.end) {

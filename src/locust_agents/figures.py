@@ -42,6 +42,11 @@ def _size(wait: Wait) -> tuple[float, bool]:
     return wait.value, wait.is_more
 
 
+def tail(count: int) -> str:
+    """What stands for the slowest of so many: their p99 where there are enough of them, else the worst."""
+    return "p99" if is_enough(count, "p99") else "worst"
+
+
 def is_enough(count: int, stat: str) -> bool:
     """Whether so many values make that percentile worth stating."""
     return count >= ENOUGH.get(stat, 1)

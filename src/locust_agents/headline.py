@@ -1,6 +1,6 @@
 """The lines above the table: what ran, on what, and whether the client itself was fit to measure."""
 
-from locust_agents import course_lines
+from locust_agents import course_lines, figures
 from locust_agents.plugins import registry
 from locust_agents.quantities import UNKNOWN, count, joined, share
 from locust_agents.scenarios.model import Scenario
@@ -17,7 +17,7 @@ def lines(scenario: Scenario, summary: Summary, missing: tuple[int, int] | None 
     cache = "prompt cache warm" if scenario.cache == "warm" else "prompt cache empty"
     terms = (
         *(scale, *_context(scenario), f"{summary.seconds:.0f} s", cache, f"replies {scenario.replies}"),
-        *(*_thinking(scenario, summary), f"client lag p99 {lag}"),
+        *(*_thinking(scenario, summary), f"client lag {figures.tail(summary.turns)} {lag}"),
     )
     course = (*_missing(missing), *course_lines.parts(summary), *_sent_as(scenario))
     return [*joined((scenario.name, _server(scenario)), "   "), *joined(terms, "   "), *joined(course, "   ")]

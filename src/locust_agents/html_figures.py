@@ -5,11 +5,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from locust_agents import course_lines, misses_lines
+from locust_agents import course_lines, figures, misses_lines
 from locust_agents.figures import Wait
 from locust_agents.html_run import Told, name_of
 from locust_agents.html_table import bar, facts, table
-from locust_agents.limits import METRICS, Limit
+from locust_agents.limit_units import in_unit, side
+from locust_agents.limits import Limit
 from locust_agents.quantities import UNKNOWN, count, gap, seconds, share, speed
 from locust_agents.records import TurnRecord
 from locust_agents.summary import Row, Summary
@@ -61,7 +62,7 @@ def speeds(summary: Summary) -> Markup:
             "longest stall": seconds(summary.stall_max),
             "prompt tokens from the cache": reuse or UNKNOWN,
             "tool calls": "; ".join(misses_lines.tool_calls(summary)).removeprefix("tool calls "),
-            "client lag p99": lag,
+            f"client lag {figures.tail(summary.turns)}": lag,
         }
     )
 
@@ -144,32 +145,19 @@ def _limit(judgement: Judgement) -> tuple[object, ...]:
     limit = judgement.limit
     is_few = judgement.value is not None and limit.stat not in (None, judgement.stat)
     few = f" (too few turns: {judgement.stat})" if is_few else ""
-    sign = "≤" if METRICS[limit.metric].at_most else "≥"
     return (
         _STATE[judgement.held],
         limit.key + few,
         judgement.entry or UNKNOWN,
-        _in_unit(judgement.value, limit),
-        f"{sign} {_in_unit(Wait(limit.bound), limit)}",
+        in_unit(judgement.value, limit),
+        f"{side(limit)} {in_unit(Wait(limit.bound), limit)}",
         UNKNOWN if judgement.margin is None else _margin(judgement.margin, limit),
         UNKNOWN if judgement.worst is None else str(judgement.worst),
     )
 
 
 def _margin(margin: float, limit: Limit) -> str:
-    return f"{'−' if margin < 0 else '+'}{_in_unit(Wait(abs(margin)), limit)}"
-
-
-def _in_unit(wait: Wait | None, limit: Limit) -> str:
-    if wait is None:
-        return UNKNOWN
-    match METRICS[limit.metric].unit:
-        case "share":
-            return f"{100 * wait.value:.4g} %"
-        case "tok/s":
-            return f"{speed(wait.value)} tok/s"
-        case _:
-            return seconds(wait)
+    return f"{'−' if margin < 0 else '+'}{in_unit(Wait(abs(margin)), limit)}"
 
 
 def _cells(row: Row) -> tuple[object, ...]:

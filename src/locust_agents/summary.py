@@ -4,7 +4,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from locust_agents import answer_check_totals, cold, figures, itl, lateness, metrics, misses_totals, trust, window
+from locust_agents import (
+    answer_check_totals,
+    cold,
+    figures,
+    itl,
+    lateness,
+    metrics,
+    misses_totals,
+    trust,
+    twins,
+    window,
+)
 from locust_agents.answer_check_totals import Answers
 from locust_agents.cold import ColdTurn
 from locust_agents.figures import Wait
@@ -15,8 +26,9 @@ from locust_agents.outcome import Outcome
 from locust_agents.prefill_curve import Curve
 from locust_agents.records import CANARY, TurnRecord
 from locust_agents.setting import Setting
+from locust_agents.twins import Pairs
 from locust_agents.verdict import Judgement, judge
-from locust_agents.window import Window
+from locust_agents.window import Taken, Window
 
 _ANY = Setting()
 
@@ -45,9 +57,10 @@ class Summary:
 
     `reuse` are two shares of all prompt tokens: those that came from the cache, those that could have. `misses` are by
     cause, `wasted_prefill` are tokens by profile, `capped` is what `cap_prompt` spared the others. `no_call` is a share
-    of the turns that a call was expected of, `thinking` of the tokens written. All but the last three is of the turns
-    in the `window`; `came_cached` are first turns that were not as cold as they should be. `clumped` is the share of
-    gaps between tokens that came together, None of too few.
+    of the turns that a call was expected of, `thinking` of the tokens written. All but `came_cached` and
+    `after_restart` is of the turns in the `window`; `came_cached` are first turns that were not as cold as they should
+    be. `clumped` is the share of gaps between tokens that came together, None of too few. `pairs` has what each twin
+    waited longer than its other.
     """
 
     run: str
@@ -79,6 +92,7 @@ class Summary:
     came_cached: tuple[ColdTurn, ...]
     after_restart: tuple[ColdTurn, ...]
     clumped: float | None = None
+    pairs: tuple[Pairs, ...] = ()
 
 
 def summarise(
@@ -86,9 +100,14 @@ def summarise(
     limits: Sequence[Limit] = (),
     curve: Curve | None = None,
     setting: Setting = _ANY,
+    taken: Taken | None = None,
 ) -> Summary:
-    """All figures of a run at once; an empty one is a summary too. Tokens are priced where there is a `curve`."""
-    everything, measured = records, window.measured(records, setting)
+    """All figures of a run at once; an empty one is a summary too. Tokens are priced where there is a `curve`.
+
+    `taken` is what `window.take` says of the records, where that is known already.
+    """
+    found = taken or window.take(records, setting)
+    everything, measured = records, found.measured
     records = [record for record in measured if record.kind != CANARY]  # questions of ours are nobody's turns
     gaps = metrics.gaps(records)
     prefill, is_bound = _prefill(records)
@@ -117,11 +136,12 @@ def summarise(
         loop_lag_p99=_lag(records),
         answers=answer_check_totals.answers(measured),
         judgements=tuple(judge(limits, measured)),
-        window=window.of(everything, setting),
+        window=found.window,
         late=lateness.of(everything, records, setting),
         came_cached=cold.came_cached(everything, setting),
         after_restart=cold.first_after_restart(everything),
         clumped=trust.clumped(gaps),
+        pairs=twins.pairs(records, setting.twins),
     )
 
 
@@ -136,9 +156,11 @@ def worst(judgements: Sequence[Judgement]) -> list[Judgement]:
 
 
 def _badness(judgement: Judgement) -> tuple[int, float]:
-    value = 0.0 if judgement.value is None else judgement.value.value
+    """A wait that never ended hides behind no entry that held; no turn at all says nothing, and comes last."""
+    if judgement.value is None:
+        return 0, 0.0
     sign = 1 if METRICS[judgement.limit.metric].at_most else -1
-    return {False: 2, True: 1, None: 0}[judgement.held], sign * value
+    return {False: 3, None: 2, True: 1}[judgement.held], sign * judgement.value.value
 
 
 def _rows(records: Sequence[TurnRecord]) -> list[Row]:

@@ -9,6 +9,7 @@ from locust_agents.limits import Limit
 from locust_agents.quantities import gap, share
 from locust_agents.records import CANARY, TurnRecord
 from locust_agents.setting import Setting
+from locust_agents.window import Taken
 
 LAG_S = 0.5
 """Of p99 (of the worst below 100 turns). A wait for a first word is judged in seconds: half a second of ours in it is
@@ -69,22 +70,39 @@ def of(
     setting: Setting,
     limits: Sequence[Limit] = (),
     witness: Witness = Witness(),
+    taken: Taken | None = None,
 ) -> Trust:
-    """Of a run that is over, or of one so far; `records` are all of them, the warm-up's too."""
-    turns = [record for record in window.measured(records, setting) if record.kind != CANARY]
-    sent = [record for record in turns if record.sent_s is not None]
-    found = window.of(records, setting)
+    """Of a run that is over, or of one so far; `records` are all of them, the warm-up's too.
+
+    `taken` is what `window.take` says of them, where that is known already.
+    """
+    found = taken or window.take(records, setting)
+    turns = [record for record in found.measured if record.kind != CANARY]
     lag = _p99([record.loop_lag_s for record in turns])
     late = _p99([record.late_s for record in turns if not lateness.is_due(record, setting)])
-    cut = 0 if found is None else min(found.cut_at_end, len(sent))
-    clumps = clumped(metrics.gaps(turns))
+    sent = sum(record.sent_s is not None for record in turns)
+    cut = 0 if found.window is None else found.window.cut_at_end
+    return judged(lag, late, (cut, sent), metrics.gaps(turns), limits, witness)
+
+
+def judged(
+    lag: Wait | None,
+    late: Wait | None,
+    cut_of: tuple[int, int],
+    gaps: Mapping[int, int],
+    limits: Sequence[Limit],
+    witness: Witness,
+) -> Trust:
+    """From the figures; `cut_of` are the turns cut at the end and those sent, `gaps` an ITL histogram."""
+    cut, sent = min(cut_of), cut_of[1]
+    clumps = clumped(gaps)
     doubts = (
         *_of_times(lag, late),
-        *_of_counts(cut, len(sent)),
+        *_of_counts(cut, sent),
         *_of_clumps(clumps, limits),
         *_of_witness(witness),
     )
-    return Trust(witness, lag, late, len(sent), cut, clumps, is_withheld(clumps), doubts)
+    return Trust(witness, lag, late, sent, cut, clumps, is_withheld(clumps), doubts)
 
 
 def clumped(gaps: Mapping[int, int]) -> float | None:

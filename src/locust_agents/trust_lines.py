@@ -1,5 +1,6 @@
 """How the client's own part in a run is said below its table: what it used and lost, and each doubt."""
 
+from locust_agents import figures
 from locust_agents.quantities import WIDTH, joined, seconds, share
 from locust_agents.trust import Trust
 
@@ -18,7 +19,7 @@ def parts(trust: Trust) -> list[str]:
     witness = trust.witness
     return [
         *([] if witness.cpu is None else [f"CPU {share(witness.cpu)} of a core"]),
-        *([] if trust.late is None else [f"turns late p99 {seconds(trust.late)}"]),
+        *([] if trust.late is None else [f"turns late {figures.tail(trust.turns)} {seconds(trust.late)}"]),
         *([f"{trust.cut} of {trust.turns} turns cut at the end"] if trust.cut else []),
         *([f"turns lost: {witness.lost} at least"] if witness.lost else []),
         *([f"tokens in clumps {share(trust.clumped)}"] if trust.clumped and trust.clumped >= 0.01 else []),

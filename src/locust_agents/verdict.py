@@ -43,7 +43,7 @@ def judge(limits: Sequence[Limit], records: Sequence[TurnRecord]) -> list[Judgem
     """Every limit for every entry that it is meant for, one that had no turn included."""
     entries = sorted({record.entry for record in records} | {limit.entry for limit in limits if limit.entry}) or [""]
     return [
-        _judge(limit, entry, [record for record in records if _is_meant(limit, entry, record)])
+        _judge(limit, entry, [record for record in records if is_meant(limit, entry, record)])
         for limit in limits
         for entry in entries
         if limit.entry in (None, entry)
@@ -52,7 +52,12 @@ def judge(limits: Sequence[Limit], records: Sequence[TurnRecord]) -> list[Judgem
 
 def exit_status(records: Sequence[TurnRecord], judgements: Iterable[Judgement]) -> int:
     """3 where no turn was ok, 1 where a limit was broken, else 0; the runner knows the rest."""
-    if not any(record.outcome is Outcome.OK for record in records):
+    return earned(any(record.outcome is Outcome.OK for record in records), judgements)
+
+
+def earned(is_any_ok: bool, judgements: Iterable[Judgement]) -> int:
+    """The same where it is known whether any turn was ok."""
+    if not is_any_ok:
         return 3
     return BROKEN if any(judgement.held is False for judgement in judgements) else HELD
 
@@ -64,7 +69,8 @@ def word(exit_status: int | None) -> str:
     return _WORDS.get(exit_status, f"status {exit_status}")
 
 
-def _is_meant(limit: Limit, entry: str, record: TurnRecord) -> bool:
+def is_meant(limit: Limit, entry: str, record: TurnRecord) -> bool:
+    """Whether this entry is judged by this record; whether the limit is meant for the entry is asked before."""
     if limit.kind is None and record.kind == CANARY and limit.metric not in metrics.OF_CANARIES:
         return False
     return record.entry == entry and limit.kind in (None, record.kind)

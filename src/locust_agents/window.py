@@ -27,23 +27,51 @@ class Window:
     cut_at_end: int
 
 
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What is the same for all figures of one run: the records that they are of, and the window of these."""
+
+    measured: Sequence[TurnRecord]
+    window: Window | None
+
+
+Turn = tuple[str, int, str]
+
+
+def turn_of(record: TurnRecord) -> Turn:
+    """What the attempts of one turn have in common."""
+    return record.session, record.turn, record.kind
+
+
+def take(records: Sequence[TurnRecord], setting: Setting) -> Taken:
+    """Both at once, to be handed to whatever makes figures of these records."""
+    warm = _warm(records, setting)
+    rest = _without(warm, records)
+    return Taken(rest, _window(records, rest, warm, setting) if records else None)
+
+
 def measured(records: Sequence[TurnRecord], setting: Setting) -> list[TurnRecord]:
     """The records that figures are made of. A turn's further attempts are where its first one is."""
-    warm = _warm(records, setting)
-    return [record for record in records if _turn(record) not in warm]
+    return _without(_warm(records, setting), records)
 
 
 def of(records: Sequence[TurnRecord], setting: Setting) -> Window | None:
     """The window of a run; None where there was no turn."""
-    if not records:
-        return None
+    return take(records, setting).window
+
+
+def _without(warm: set[Turn], records: Iterable[TurnRecord]) -> list[TurnRecord]:
+    return [record for record in records if turn_of(record) not in warm]
+
+
+def _window(records: Sequence[TurnRecord], rest: Sequence[TurnRecord], warm: set[Turn], setting: Setting) -> Window:
     began, until = _began(records, setting), setting.until
-    warm, ends = _warm(records, setting), max(map(_end, records))
-    rest = [record.wall_time for record in records if _turn(record) not in warm]
+    ends = max(map(_end, records))
     open_at_end = [record for record in records if until is not None and record.wall_time < until < _end(record)]
     from_s = setting.warm_up_s
     if from_s is None:
-        from_s = min(rest, default=ends) - began if setting.warm_up_turns else 0.0
+        first = min((record.wall_time for record in rest), default=ends)
+        from_s = first - began if setting.warm_up_turns else 0.0
     return Window(
         from_s=from_s,
         until_s=max(from_s, (ends if until is None else until) - began),
@@ -51,13 +79,6 @@ def of(records: Sequence[TurnRecord], setting: Setting) -> Window | None:
         open_at_end=len(open_at_end),
         cut_at_end=sum(record.outcome is Outcome.CUT for record in open_at_end),
     )
-
-
-_Turn = tuple[str, int, str]
-
-
-def _turn(record: TurnRecord) -> _Turn:
-    return record.session, record.turn, record.kind
 
 
 def _end(record: TurnRecord) -> float:
@@ -68,15 +89,15 @@ def _began(records: Iterable[TurnRecord], setting: Setting) -> float:
     return min(record.wall_time for record in records) if setting.began is None else setting.began
 
 
-def _warm(records: Sequence[TurnRecord], setting: Setting) -> set[_Turn]:
-    starts: dict[_Turn, float] = {}
+def _warm(records: Sequence[TurnRecord], setting: Setting) -> set[Turn]:
+    starts: dict[Turn, float] = {}
     for record in sorted(records, key=lambda record: record.wall_time):
-        starts.setdefault(_turn(record), record.wall_time)
+        starts.setdefault(turn_of(record), record.wall_time)
     over = _over(records, starts, setting)
     return {turn for turn, start in starts.items() if start < over}
 
 
-def _over(records: Sequence[TurnRecord], starts: Mapping[_Turn, float], setting: Setting) -> float:
+def _over(records: Sequence[TurnRecord], starts: Mapping[Turn, float], setting: Setting) -> float:
     """When the warm-up was over, in UNIX seconds: by turns, as the next one started."""
     if setting.warm_up_turns is not None:
         counted = [start for (_, _, kind), start in starts.items() if kind != CANARY]

@@ -21,7 +21,7 @@ from tests.integration import chromium
 from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Route
 
 BIN = Path(sys.executable).parent
 LOCUSTFILE = Path(__file__).parents[2] / "locustfiles" / "coding_agents.py"
@@ -49,6 +49,19 @@ _CHARTS_FILLED = """
   return source && source.data.t.length >= 3;
 }))
 """
+_CLIENT_FILLED = """
+() => {
+  const said = Object.fromEntries([...document.querySelectorAll("#agents [data-client] > span")]
+    .map((one) => [one.firstChild.textContent.trim(), one.querySelector("b").textContent]));
+  return /worst [\\d.]+ m?s$/.test(said["loop lag"]) && /^\\d+ % of a core$/.test(said["CPU"])
+    && /\\d m?s$/.test(said["turns late"]) && /^\\d/.test(said["agents missing"]) && said["turns lost"] === "0";
+}
+"""
+# What a run on a sound machine does not have.
+DOUBTS = (
+    "the client's own loop was 1.25 s late, more than 500 ms: use fewer agents here",
+    "93 % of the tokens came in clumps: something buffers the stream (a proxy?), TTFT is its own",
+)
 # Where the median of the first entry is drawn last, on the screen.
 _POINT = """
 () => {
@@ -60,9 +73,9 @@ _POINT = """
 """
 # Texts and boxes of ours that stick out of the page, or have no size.
 _WRONG = """
-() => [...document.querySelectorAll("#agents .chart, #agents .wide, #agents pre")].filter((one) => one.offsetParent)
-  .map((one) => [one.id || one.tagName, one.getBoundingClientRect()])
-  .filter(([, box]) => box.width < 150 || box.height < 25 || box.right > innerWidth + 1).map(([name]) => name)
+() => [...document.querySelectorAll("#agents :is(.chart, .wide, pre, .client, .doubt)")]
+  .filter((one) => one.offsetParent).map((one) => [one.id || one.tagName, one.getBoundingClientRect()])
+  .filter(([, box]) => box.width < 150 || box.height < 18 || box.right > innerWidth + 1).map(([name]) => name)
 """
 _IS_DARK = "getComputedStyle(document.body).backgroundColor !== 'rgb(255, 255, 255)'"
 _INK = "Bokeh.documents[0].roots()[0].left[0].axis_label_text_color"
@@ -148,10 +161,13 @@ def test_a_swarm_from_its_start_form_to_its_report(page: "Page", tmp_path: Path)
         assert page.get_by_role("tab", selected=True).inner_text().upper() == "AGENTS"
         page.wait_for_function(_TABLES_FILLED)
         page.wait_for_function(_CHARTS_FILLED)
+        page.wait_for_function(_CLIENT_FILLED)
         page.locator("#agents .bar").first.wait_for()
         hover_a_chart(page)
+        doubt_it(page)
         switch_to_dark(page)
         on_a_phone(page)
+        believe_it(page)
         assert_other_tabs_are_locusts_own(page)
         stop_and_read_the_end(page)
         download_the_report(page)
@@ -193,6 +209,24 @@ def hover_a_chart(page: "Page") -> None:
     assert re.search(r"fixers p50:?\s*[\d.]+ m?s", said), said
     assert "NaN" not in said
     page.mouse.move(0, 0)
+
+
+def doubt_it(page: "Page") -> None:
+    """From now on the tab is told of doubts."""
+
+    def with_doubts(route: "Route") -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, json={**answer.json(), "doubts": DOUBTS})
+
+    page.route("**/agents/live", with_doubts)
+    page.locator("#agents .doubt").nth(1).wait_for()
+    assert [one.inner_text() for one in page.locator("#agents .doubt").all()] == [f"doubt: {one}" for one in DOUBTS]
+    picture(page, "doubted")
+
+
+def believe_it(page: "Page") -> None:
+    page.unroute("**/agents/live")
+    page.wait_for_function(f"!document.querySelector('#agents [data-doubts]').innerText.includes({DOUBTS[1]!r})")
 
 
 def switch_to_dark(page: "Page") -> None:

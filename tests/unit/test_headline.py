@@ -24,7 +24,7 @@ def scenario(**keys: str) -> Scenario:
 @pytest.mark.parametrize(
     ("keys", "figures", "wanted"),
     [
-        ({}, {}, "full scale   0 s   prompt cache empty   replies live   client lag p99 –"),
+        ({}, {}, "full scale   0 s   prompt cache empty   replies live   client lag worst –"),
         ({"scale": "0.05"}, {}, "SCALE 1/20   0 s"),
         ({"context": "32k"}, {}, "full scale   context 32.0k   0 s"),
         ({"thinking": "on"}, {"thinking": 0.34}, "replies live   thinking on, 34 % of the output"),

@@ -41,7 +41,7 @@ def hist(**times: int) -> dict[int, int]:
 
 CUT: dict[str, Any] = {"outcome": Outcome.CUT, "wall_time": 109.0, "end_s": 3.0}
 UNTIL = Setting(began=100.0, until=110.0)
-CLOCK = Setting(began=100.0, until=110.0, due={"a": [0.0, 1.0]})
+CLOCK = Setting(began=100.0, until=110.0, due={"a": [0.0, 1.0]}, clocked=frozenset("a"))
 # remark, the records, what else is known, the limits, a word of each doubt
 ROWS: list[tuple[str, list[TurnRecord], Witness, list[Limit], list[str]]] = [
     ("nothing at all", [], Witness(), [TTFT], []),
@@ -156,6 +156,6 @@ def test_the_clients_line() -> None:
     taken = [*turns(4), *turns(2, 4, **CUT)]
     found = trust.of(taken, UNTIL, [], Witness(cpu=0.234, cpu_s=60.0, lost=2))
     assert trust_lines.lines(found)[:2] == [
-        "client CPU 23 % of a core   turns late p99 2 ms   2 of 6 turns cut at the end",
+        "client CPU 23 % of a core   turns late worst 2 ms   2 of 6 turns cut at the end",
         "       turns lost: 2 at least",
     ]

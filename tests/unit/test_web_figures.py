@@ -8,10 +8,11 @@ import pytest
 from locust_agents import figures, itl, run_folder, summary, table
 from locust_agents.cluster.watch_look import OpenLook
 from locust_agents.figures import Wait
+from locust_agents.figures_so_far import Sorted
 from locust_agents.locustfiles import web_bins
 from locust_agents.locustfiles.web_bins import Share, Timeline, Waits
 from locust_agents.locustfiles.web_course import ALL_COLUMNS, ENTRY_COLUMNS, Course
-from locust_agents.locustfiles.web_table import Sorted, Table
+from locust_agents.locustfiles.web_table import Table
 from locust_agents.records import TurnRecord
 from locust_agents.setting import Setting
 from tests.made_run import BEGAN, make
