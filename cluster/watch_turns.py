@@ -59,7 +59,7 @@ def ended_look(record: TurnRecord, ended_s: float, unusual: tuple[str, ...] = ()
         None if record.sent_s is None else started_s + record.sent_s,
         _latest(started_s, moves),
         _phase(record.headers_s, record.prefill_end_s, record.first_token_s),
-        prefill_total=None if record.first_progress_s is None else record.computed_tokens,
+        prefill_done=None if record.first_progress_s is None else record.computed_tokens,
         unusual=unusual,
     )
     return EndedLook(turn, record.outcome, ended_s)

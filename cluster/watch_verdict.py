@@ -112,7 +112,7 @@ def _place(turn: OpenLook) -> str:
 def _steps(turn: OpenLook) -> str:
     if turn.phase != "prefill":
         return ""
-    if turn.prefill_total is None:
+    if turn.prefill_done is None:
         return " before its first step"
-    done = "" if turn.prefill_done is None else f" at {turn.prefill_done:,}"
-    return f"{done} of {turn.prefill_total:,} tokens"
+    total = "" if turn.prefill_total is None else f" of {turn.prefill_total:,}"
+    return f" at {turn.prefill_done:,}{total} tokens"

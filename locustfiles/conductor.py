@@ -1,6 +1,7 @@
 """One for each environment: follows Locust through its runs, takes their records, says when a run is over."""
 
 import logging
+import math
 from time import perf_counter
 from typing import Any
 
@@ -36,6 +37,8 @@ class Conductor(RunState):
         try:
             self._launch(opening.prepare(self))
             self.load_begins()
+            if self.duration_s() < math.inf:
+                gevent.spawn(self._end_in_time, self.started_at)
             if self.environment.shape_class is None and self.environment.runner is not None:
                 gevent.spawn(self._watch, self.environment.runner)
         except (LocustAgentsError, OSError) as error:
@@ -75,7 +78,7 @@ class Conductor(RunState):
         self._hooks.turn.fire(record=record)
 
     def is_over(self) -> bool:
-        """Asked by the shape once a second: watches the server, starts the drain in time, sees when all is done."""
+        """Asked by the shape once a second: watches the server and the limits, sees when all is done."""
         if self.error is not None:
             return True
         if self.started_at is None or self.running is None:
@@ -85,8 +88,6 @@ class Conductor(RunState):
             return trouble.ends_the_run(self, found)
         if self.drained_at is None and (said := breach.look(self)) is not None:
             self.say(said)
-            self.drain()
-        if self.drained_at is None and self.elapsed_s() >= self.duration_s():
             self.drain()
         return stopping.is_drained(self)
 
@@ -128,6 +129,14 @@ class Conductor(RunState):
             options.agents_plan = plan.to_text(made)
         elif self.running is not None:
             self.swarm = Swarm(made, self.running, self.environment, self.take)
+
+    def _end_in_time(self, started_at: float | None) -> None:
+        """Of the run that began then, to the moment: the shape looks once a second, and a stage may be that short."""
+        while self.started_at == started_at and self.drained_at is None and self.ended_at is None:
+            if (left_s := self.duration_s() - self.elapsed_s()) <= 0:
+                self.drain()
+            else:
+                gevent.sleep(left_s)  # may wake too early after work that held up the loop
 
     def _keep(self, record: TurnRecord) -> None:
         self.records.append(record)

@@ -29,7 +29,8 @@ class Driver:
         Where it does not end by itself, its children end with it. It should have begun at `due` (perf_counter), or now.
         """
         try:
-            reply = self._drive(session, Thread(None, perf_counter() if due is None else due))
+            thread = Thread(None, perf_counter() if due is None else due, is_due=due is not None)
+            reply = self._drive(session, thread)
             gevent.joinall(self._children)
             if self._fault is not None:
                 raise self._fault
@@ -59,9 +60,9 @@ class Driver:
             case Pause():
                 return self._pause(step, thread)
             case Side():
-                return self._start([step.session], "side", session)[0]
+                return self._start([step.session], "side", session, thread)[0]
             case Spawn():
-                handles = self._start(step.sessions, "sub", session)
+                handles = self._start(step.sessions, "sub", session, thread)
                 return self._join(handles, thread) if step.wait else handles
             case Join():
                 return self._join(step.handles, thread)
@@ -70,18 +71,21 @@ class Driver:
         raise fault_lines.no_step(self._manner.behaviour, step, session)
 
     def _pause(self, step: Pause, thread: Thread) -> None:
-        thread.intended = perf_counter() + (step.seconds if step.always else self._manner.gap_s(step.seconds))
-        while (left_s := thread.intended - perf_counter()) > 0:
+        gap_s = step.seconds if step.always else self._manner.gap_s(step.seconds)
+        until = perf_counter() + gap_s
+        thread.intended = thread.intended + gap_s if thread.is_due else until
+        while (left_s := until - perf_counter()) > 0:
             if self._must_leave():
                 raise Leaves
             gevent.sleep(min(left_s, PARKED_S))
 
-    def _start(self, sessions: Iterable[Session], kind: str, parent: Session) -> list[Handle]:
+    def _start(self, sessions: Iterable[Session], kind: str, parent: Session, thread: Thread) -> list[Handle]:
+        """Those that a session begins with are as late as it is."""
         handles = []
         for session in sessions:
             if not isinstance(session, Generator):
                 raise fault_lines.no_session(self._manner.behaviour, session, parent)
-            child = Thread(kind, perf_counter())
+            child = Thread(kind, thread.intended if thread.is_due else perf_counter(), is_due=thread.is_due)
             self._children.append(gevent.spawn(self._child, session, child))
             handles.append(Handle(len(self._children) - 1))
         return handles
@@ -98,7 +102,7 @@ class Driver:
     def _join(self, handles: Sequence[Handle], thread: Thread) -> list[Reply | None]:
         greenlets = [self._children[handle.number] for handle in handles]
         gevent.joinall(greenlets)
-        thread.intended = perf_counter()  # what was waited for was no lateness of the client
+        thread.intended, thread.is_due = perf_counter(), False  # what was waited for was no lateness of the client
         replies = [greenlet.get() for greenlet in greenlets]
         if any(isinstance(reply, GreenletExit) for reply in replies):
             raise Leaves  # the run ended in a child's turn: its record says so, and there is no reply to go on from

@@ -155,10 +155,17 @@ class Swarm:
         if found is None:
             return None
         if entry not in self._clocks:
-            due = arrival.due_times(found, arrival.seed_of(self.scenario.seed, entry))
-            agents = self.scenario.swarm[entry].agents
-            self._clocks[entry] = Clock(due, agents, lambda number: self.slots.has(entry, number))
+            due = arrival.due_times(found, arrival.seed_of(self.scenario.seed, self.scenario.drawn_as(entry)))
+            self._clocks[entry] = Clock(
+                due, lambda due_s: self._agents_at(entry, due_s), lambda number: self.slots.has(entry, number)
+            )
         return self._clocks[entry]
+
+    def _agents_at(self, entry: str, due_s: float) -> int:
+        """Whom the plan has, so many seconds after the entry starts; where that is nobody, those who will come wait."""
+        found = self.scenario.swarm[entry]
+        planned = 0 if self.stages is None else self.stages.wanted(entry, found.after_s + due_s)
+        return planned or found.agents
 
     def take_check(self, agent: str) -> bool:
         """Whether this agent may be asked beside its turns now; it is under way then, and none of `turns:`."""

@@ -188,4 +188,7 @@ def _ending_of(error: Exception, exchange: Exchange) -> Ending:
         return Ending(Outcome.RESET, text)
     if isinstance(error, http.client.HTTPException):
         return Ending(Outcome.BAD_PROTOCOL, f"not HTTP: {type(error).__name__}: {text}"[:200])
-    return Ending(Outcome.RESET if exchange.connect_s is not None else Outcome.REFUSED, text)
+    if exchange.connect_s is not None:
+        return Ending(Outcome.RESET, text)
+    # the system's own patience, after one or two minutes, where the client's is longer
+    return Ending(Outcome.CONNECT_TIMEOUT if isinstance(error, TimeoutError) else Outcome.REFUSED, text)

@@ -11,7 +11,7 @@ from locust_agents.canary_asking import Question
 from locust_agents.cluster import watch_turns
 from locust_agents.dialogue import Dialogue, Style
 from locust_agents.locustfiles import attempt
-from locust_agents.locustfiles.attempt import Attempt, Identity, Result
+from locust_agents.locustfiles.attempt_values import Attempt, Identity, Result
 from locust_agents.locustfiles.swarm import Swarm
 from locust_agents.patience import Patience, Timeouts
 from locust_agents.plugins.api import Agent, Compact, Reply, Say, Turn
@@ -55,10 +55,15 @@ class Leaves(Exception):
 
 @dataclass(slots=True)
 class Thread:
-    """A session and its place: main (kind None), beside another, or below it; its next turn is due at `intended`."""
+    """A session and its place: main (kind None), beside another, or below it; its next turn is due at `intended`.
+
+    `is_due`: a clock said when it was to begin, and its first turn is still to come. All that keeps it waiting until
+    then makes it late.
+    """
 
     kind: str | None
     intended: float
+    is_due: bool = False
     last: Reply | None = None
     dialogues: dict[int, Dialogue] = field(default_factory=dict)
     compacted: dict[int, int] = field(default_factory=dict)
@@ -141,7 +146,7 @@ class Taker:
         size = round(self._size(turn, dialogue))
         record = attempt.capped(self._swarm, dialogue, self._identity(turn.agent, kind), size)
         self._swarm.turn_over()
-        thread.intended = perf_counter()
+        thread.intended, thread.is_due = perf_counter(), False
         return Reply("", (), record.outcome)
 
     # the turn itself
@@ -162,7 +167,7 @@ class Taker:
             result = self._attempts(dialogue, identity, body, turn, thread)
         finally:
             self._swarm.turn_over()
-        thread.intended = perf_counter()
+        thread.intended, thread.is_due = perf_counter(), False
         return dialogue.hear(result.exchange.answer, result.outcome, result.first_token_s)
 
     def _attempts(self, dialogue: Dialogue, identity: Identity, body: bytes, turn: Turn, thread: Thread) -> Result:
@@ -205,7 +210,8 @@ class Taker:
     def _patience(self, turn: Turn) -> Patience:
         """Clients count the limit of the first token from the headers; what a scenario sets counts from the request."""
         profile, timeouts = self._profile(turn.agent), self._manner.timeouts
-        is_own = timeouts.first_token_s == profile.timeouts.first_token_s
+        is_set = self._swarm.scenario.timeouts.first_token_s is not None  # be it to what the profile has too
+        is_own = not is_set and timeouts.first_token_s == profile.timeouts.first_token_s
         return Patience(timeouts, profile.comments_reset, turn.patience, counts_from_headers=is_own)
 
     def _waited(self, wait_s: float, agent: Agent) -> bool:
@@ -226,7 +232,8 @@ class Taker:
             if self._must_leave():
                 raise Leaves
             gevent.sleep(PARKED_S)
-            thread.intended = perf_counter()  # parked by the plan: no lateness of the client
+            if not thread.is_due:
+                thread.intended = perf_counter()  # parked by the plan: no lateness of the client
 
     def _dialogue(self, agent: Agent, thread: Thread) -> Dialogue:
         found = thread.dialogues.get(id(agent))

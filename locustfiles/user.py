@@ -7,7 +7,7 @@ import gevent
 from locust import User, task
 from locust.exception import StopUser
 
-from locust_agents import preambles, scaling
+from locust_agents import preambles, scaling, session_seed
 from locust_agents.dialogue import Style
 from locust_agents.locustfiles import conductor
 from locust_agents.locustfiles.driver import Driver
@@ -70,6 +70,7 @@ class CodingAgent(User):
             raise StopUser  # the run did not begin; who began it says why
         self._slot = self._swarm.enrol(self._entry, cls.after_s)
         seat = self._seat()
+        self._number = seat.number
         self._name = f"{self._entry}/{self._swarm.worker}.{seat.number}"
         self._done = 0
         self._behaviour = registry.behaviour(cls.behaviour)
@@ -93,7 +94,7 @@ class CodingAgent(User):
         agent = Agent(
             self._name,
             f"{self._name}#{self._done}",
-            f"{swarm.scenario.seed} {self._name} {self._done}",
+            session_seed.of(swarm.scenario.seed, swarm.scenario.drawn_as(self._entry), self._number, self._done),
             preamble_tokens=float(preambles.wanted_tokens(self._profile)),
             profile=self._profile,
         )
@@ -135,10 +136,11 @@ class CodingAgent(User):
         if clock is None:
             return None
         while not self._must_leave():
-            if (due_s := clock.take(swarm.elapsed_s() - after_s)) is not None:
+            is_in = swarm.may_start(self._name)  # who is parked by the plan takes no session from those who are not
+            if is_in and (due_s := clock.take(swarm.elapsed_s() - after_s)) is not None:
                 return swarm.started + after_s + due_s
             left_s = clock.next_s + after_s - swarm.elapsed_s()
-            gevent.sleep(min(max(left_s, 0.0), PARKED_S))
+            gevent.sleep(min(max(left_s, 0.0), PARKED_S) if is_in else PARKED_S)
         raise StopUser
 
     def _manner(self) -> Manner:

@@ -1,6 +1,7 @@
 """How `--set key=value` changes a scenario that was read, before any check, and how a sweep's values are put in."""
 
 import copy
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,6 +26,13 @@ def read_override(text: str) -> Override:
     if not equals or not key.strip():
         raise ScenarioError(f"--set {text}: write it as key=value, such as --set swarm.fixers.agents=8")
     return Override(key.strip(), value)
+
+
+def attaching(url: str) -> list[Override]:
+    """What `--attach URL` changes: what is said of a server that the run would start has no meaning any more."""
+    gone = ("launch", "launcher", "with", "options", "port", "on_failure")
+    changes = [(f"server.{key}", "null") for key in gone] + [("server.attach", json.dumps(url))]
+    return [Override(key, value, option="--attach") for key, value in changes]
 
 
 def apply_overrides(reading: Reading, overrides: Sequence[Override]) -> None:

@@ -33,9 +33,10 @@ class Clock:
 
     Session k is that of the agent number k, counted round and round: each process starts those of its own agents, and
     all together start each once, however the agents are spread. Which of a process's free agents takes it is open.
+    `agents` says how many there are at a session's second: whom the plan has not then gets none.
     """
 
-    def __init__(self, due: Iterator[float], agents: int, is_mine: Callable[[int], bool]) -> None:
+    def __init__(self, due: Iterator[float], agents: Callable[[float], int], is_mine: Callable[[int], bool]) -> None:
         self._due = due
         self._agents = agents
         self._is_mine = is_mine
@@ -50,7 +51,7 @@ class Clock:
     def take(self, elapsed_s: float) -> float | None:
         """The second at which the longest due session should have started; None where none of ours is due."""
         while (due_s := self._next_s) <= elapsed_s:
-            number = self._sessions % self._agents
+            number = self._sessions % self._agents(due_s)
             self._sessions += 1
             self._next_s = next(self._due)
             if self._is_mine(number):

@@ -117,6 +117,11 @@ def _since_sent(record: TurnRecord, at_s: float | None) -> Wait | None:
     return Wait(at_s - record.sent_s)
 
 
+def _queue(record: TurnRecord) -> Wait | None:
+    """Headers that end a whole answer do not tell how long it queued: all of its prefill and decode came before."""
+    return None if record.streamed is False else _since_sent(record, record.headers_s)
+
+
 def _first_answer(record: TurnRecord) -> Wait | None:
     if record.first_answer_s is None and record.outcome is Outcome.NO_ANSWER:
         return None  # ended properly without one: there was nothing to wait for
@@ -163,7 +168,7 @@ OF_CANARIES = ("failures", "right", "same")
 _OF: Mapping[str, Callable[[TurnRecord], Wait | None]] = {
     "ttft": lambda record: _since_sent(record, record.first_token_s),
     "first_answer": _first_answer,
-    "queue": lambda record: _since_sent(record, record.headers_s),
+    "queue": _queue,
     "connect": lambda record: _plain(record.connect_s),
     "prompt": lambda record: None if record.outcome is Outcome.CAPPED else _plain(record.prompt_tokens),
     "prefill": _of_ok(lambda record: None if record.prefill_is_bound else record.prefill_tokens_s),

@@ -96,7 +96,9 @@ def name(record: TurnRecord) -> str:
 
 
 def computed(record: TurnRecord) -> int | None:
-    """Prompt tokens that the server had to compute."""
+    """Prompt tokens that the server computed: of a turn that ended in its prefill, those that were done by then."""
+    if record.wasted_prefill_tokens is not None:
+        return record.wasted_prefill_tokens
     if record.computed_tokens is not None:
         return record.computed_tokens
     if record.prompt_tokens is None:
@@ -107,7 +109,7 @@ def computed(record: TurnRecord) -> int | None:
 def tokens(number: float) -> str:
     """In full up to ten thousand, then in thousands."""
     if number < 9_999.5:
-        return f"{number:,.0f} tokens"
+        return f"{number:,.0f} token{'' if round(number) == 1 else 's'}"
     return f"{number / 1000:.0f}k tokens" if number < 999_500 else f"{count(number)} tokens"
 
 

@@ -121,3 +121,9 @@ def test_calls_are_checked_against_the_tools_that_were_sent(clients: Made) -> No
     kinds = {"not_json": 1, "unknown_tool": 1, "broken_schema": 1}
     assert told(run, "tool_call_kinds") == [kinds, {}, {}]
     assert told(run, "no_call") == [None, False, True]
+
+
+def test_a_first_token_limit_that_a_scenario_sets_begins_with_the_request(clients: Made) -> None:
+    """Also where the product has the same limit, which begins with the answer's headers."""
+    assert told(clients.runs["wait"], "outcome") == ["ok"]
+    assert told(clients.runs["wait-less"], "outcome", "error") == [("first_token_timeout", "no token within 2.0 s")]

@@ -167,6 +167,24 @@ swarm:
     assert run.summary["late"]["waiting"] == 0
 
 
+def test_who_is_parked_takes_no_session_of_the_clock(tmp_path: Path) -> None:
+    """Or it would lie with a sleeper until the next stage, while another agent is free."""
+    scenario = f"""\
+name: parked
+stages: [{{for: 4s, fixer: 1}}, {{for: 2s, fixer: 4}}]
+drain: 10s
+arrival: {{rate: 2/s, process: constant}}
+swarm: {{fixer: {{behaviour: review_diff, with: {{reads: 1}}}}}}
+{COMMON}"""
+    with ReplayServer([SHORT]) as server:
+        run = local(tmp_path, scenario, server)
+    assert is_sound(run.status, run.printed), run.printed
+    firsts = [turn for turn in run.records if turn.kind == "first"]
+    due = {turn.wall_time - (turn.late_s or 0.0) - run.began: turn.agent for turn in firsts}
+    assert {agent for due_s, agent in due.items() if due_s < 2.9} == {"fixer/0.0"}
+    assert sum(due_s < 2.9 for due_s in due) == 6
+
+
 def test_who_must_go_is_cut_and_comes_back(tmp_path: Path) -> None:
     stages = "stages: [{for: 2s, fixers: 2}, {for: 2s, fixers: 1}, {for: 2s, fixers: 2}]\non_retire: cut"
     scenario = f"name: cut\n{stages}\ndrain: 10s\nswarm: {{fixers: {{behaviour: fix_failing_test}}}}\n{COMMON}"
@@ -196,6 +214,37 @@ swarm: {{asker: {{behaviour: review_diff, with: {{reads: 4}}}}}}
     assert late["max"]["is_more"]
     assert late["max"]["value"] > 2
     assert "never started" in run.printed
+
+
+def test_a_duration_is_kept_to_the_moment(tmp_path: Path) -> None:
+    """Not to the next second, at which the run is looked at."""
+    scenario = f"name: d\nduration: 2100ms\nswarm: {{fixer: {{behaviour: fix_failing_test}}}}\n{COMMON}"
+    with ReplayServer([SHORT]) as server:
+        run = local(tmp_path, scenario, server)
+    assert run.starters(1.5, 2.1)
+    assert not run.starters(2.4, 60.0)
+
+
+def test_nor_behind_the_call_that_a_session_begins_with(tmp_path: Path) -> None:
+    """Before each session's own first turn are a call for a title and more than a second; two a second are due."""
+    scenario = f"""\
+name: titles
+duration: 4s
+drain: 10s
+arrival: {{rate: 2/s, process: constant}}
+swarm: {{asker: {{behaviour: title_call}}}}
+{COMMON}"""
+    with ReplayServer([SHORT]) as server:
+        run = local(tmp_path, scenario, server)
+    for kind in ("side", "first"):
+        turns = sorted((turn for turn in run.records if turn.kind == kind), key=lambda turn: turn.wall_time)
+        assert len(turns) >= 2
+        late_s = [turn.late_s or 0.0 for turn in turns]
+        assert late_s == sorted(late_s), "ever later"
+        assert late_s[1] > 0.6
+    due = sorted((t.wall_time - (t.late_s or 0.0) - run.began) * 2 for t in run.records if t.kind == "side")
+    assert [round(place) for place in due] == list(range(len(due)))
+    assert run.summary["late"]["max"]["value"] > 0.6
 
 
 def test_warm_up_is_recorded_and_not_counted(tmp_path: Path) -> None:

@@ -257,6 +257,16 @@ def test_nobody_takes_the_connection() -> None:
     assert "0.3 s" in (error or "")
 
 
+def test_the_system_gives_up_before_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unheard(sock: socket.socket, address: object) -> None:
+        raise TimeoutError(110, "Connection timed out")
+
+    monkeypatch.setattr(socket.socket, "connect", unheard)
+    _, outcome, error = ask("http://127.0.0.1:9", PATIENT)
+    assert outcome is Outcome.CONNECT_TIMEOUT
+    assert "timed out" in (error or "")
+
+
 def test_a_refusal_that_does_not_wait_for_the_prompt_is_read() -> None:
     refusal = body(b'{"error": "too large"}', status=413, read_body=False)
     with ReplayServer([refusal]) as server:

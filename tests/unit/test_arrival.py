@@ -45,7 +45,7 @@ def test_due_until() -> None:
 
 
 def whole(due: list[float], agents: int = 1) -> Clock:
-    return Clock(iter([*due, 1e9]), agents, lambda _: True)
+    return Clock(iter([*due, 1e9]), lambda _: agents, lambda _: True)
 
 
 def test_the_longest_due_is_taken_first() -> None:
@@ -60,7 +60,14 @@ def test_the_longest_due_is_taken_first() -> None:
 @pytest.mark.parametrize("spread", [[{0, 1, 2}], [{0}, {1, 2}], [{0, 1, 2}, set()], [{2}, {0}, {1}]])
 def test_processes_start_each_session_once(spread: list[set[int]]) -> None:
     due = [float(second) for second in range(30)]
-    clocks = [Clock(iter([*due, 1e9]), 3, own.__contains__) for own in spread]
+    clocks = [Clock(iter([*due, 1e9]), lambda _: 3, own.__contains__) for own in spread]
     taken = [[due_s for _ in range(40) if (due_s := clock.take(100.0)) is not None] for clock in clocks]
     assert sorted(itertools.chain(*taken)) == due
     assert [len(one) for one in taken] == [10 * len(own) for own in spread], "as many as it has agents for"
+
+
+def test_whom_the_plan_has_not_gets_no_session() -> None:
+    due = [float(second) for second in range(8)]
+    clocks = [Clock(iter([*due, 1e9]), lambda at: 1 if at < 4 else 2, own.__contains__) for own in ({0}, {1})]
+    taken = [[due_s for _ in due if (due_s := clock.take(100.0)) is not None] for clock in clocks]
+    assert taken == [[0.0, 1.0, 2.0, 3.0, 4.0, 6.0], [5.0, 7.0]]

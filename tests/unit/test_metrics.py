@@ -35,6 +35,8 @@ OUR_DOING = ["cut", "abandoned", "capped"]
         ("queue", record(headers_s=1.5), Wait(0.5), "from sent to headers"),
         ("queue", record(outcome="reset"), Wait(10.0, True), "no headers came"),
         ("queue", NEVER_SENT, None, "never in the queue"),
+        ("queue", record(headers_s=9.0, streamed=False), None, "headers of a whole answer come with it"),
+        ("queue", record(outcome="first_token_timeout", streamed=False), None, "nor does their absence tell"),
         ("first_answer", record(first_token_s=2.0, first_answer_s=5.0), Wait(4.0), "after the reasoning"),
         ("first_answer", record(outcome="cut", first_token_s=2.0), Wait(10.0, True), "cut while it was thinking"),
         (

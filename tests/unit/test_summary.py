@@ -140,3 +140,15 @@ def test_for_each_limit_the_entry_that_did_worst() -> None:
         ("failures", "c", False),
         ("reuse", "b", True),
     ]
+
+
+def test_an_entry_whose_wait_never_ended_hides_behind_none_that_held() -> None:
+    turns = [turn("a", first_token_s=3.0), turn("b", first_token_s=None, end_s=2.0, outcome="cut")]
+    (found,) = summary.worst(summarise(turns, [parse_limit("ttft.max", "5s", ())]).judgements)
+    assert (found.entry, found.held) == ("b", None)
+
+
+def test_an_entry_without_a_turn_to_judge_hides_behind_one_that_held() -> None:
+    turns = [turn("a", kind="later", cached_tokens=99, expected_tokens=100), turn("b", kind="first")]
+    (found,) = summary.worst(summarise(turns, [parse_limit("later.reuse", "95%", ())]).judgements)
+    assert (found.entry, found.held) == ("a", True)

@@ -47,7 +47,7 @@ def record(**values: object) -> records.TurnRecord:
 
 
 @pytest.mark.parametrize(
-    ("values", "moved_s", "phase", "total", "remark"),
+    ("values", "moved_s", "phase", "done", "remark"),
     [
         ({}, None, "queue", None, "never answered"),
         ({"headers_s": 1.0}, 92.0, "prefill", None, "headers"),
@@ -56,14 +56,14 @@ def record(**values: object) -> records.TurnRecord:
             93.0,
             "prefill",
             900,
-            "in mid-prefill, of which a record keeps the total",
+            "in mid-prefill, of which a record keeps what was done",
         ),
         ({"headers_s": 1.0, "first_token_s": 4.0, "last_token_s": 8.5}, 99.5, "decode", None, "tokens"),
     ],
 )
-def test_an_ended_turn(values: dict[str, object], moved_s: float | None, phase: str, total: int, remark: str) -> None:
+def test_an_ended_turn(values: dict[str, object], moved_s: float | None, phase: str, done: int, remark: str) -> None:
     end = ended_look(record(sent_s=0.5, **values), 100.0, ("seed 7",))
-    assert (end.turn.moved_s, end.turn.phase, end.turn.prefill_total) == (moved_s, phase, total), remark
+    assert (end.turn.moved_s, end.turn.phase, end.turn.prefill_done) == (moved_s, phase, done), remark
     assert (end.outcome, end.ended_s, end.turn.started_s, end.turn.sent_s) == (Outcome.STALLED, 100.0, 91.0, 91.5)
     assert (end.turn.agent, end.turn.turn, end.turn.unusual) == ("a/0.0", 3, ("seed 7",))
 

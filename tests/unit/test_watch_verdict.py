@@ -85,7 +85,7 @@ def test_the_whole_sentence() -> None:
         (end("x", 100, Outcome.CUT), TWO_RANKS, "x's turn 3 (later) was cut in decode,", "cut"),
         (end("x", 100, Outcome.FIRST_TOKEN_TIMEOUT, phase="queue"), TWO_RANKS, "first token in the queue,", "waiting"),
         (end("x", 100, phase="prefill"), TWO_RANKS, "was abandoned in prefill before its first step,", "early"),
-        (end("x", 100, phase="prefill", prefill_total=4096), TWO_RANKS, "in prefill of 4,096 tokens,", "its size"),
+        (end("x", 100, phase="prefill", prefill_done=4096), TWO_RANKS, "in prefill at 4,096 tokens,", "how far"),
     ],
 )
 def test_the_cause(culprit: EndedLook | None, rules: Rules, words: str, remark: str) -> None:

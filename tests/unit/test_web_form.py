@@ -43,8 +43,10 @@ def test_a_form_left_alone_changes_nothing(text: str) -> None:
     assert web_form.chosen(scenario, options(scenario, attach="  ")) is scenario, "emptied: the scenario's own"
 
 
-def test_attach_takes_the_place_of_the_whole_server() -> None:
-    scenario = web_form.chosen(read(PLAIN), options(read(PLAIN), attach=" http://mac2:9000 "))
+def test_attach_takes_the_place_of_what_is_said_of_a_launch() -> None:
+    patient = read(PLAIN.replace("ranks: 2}}", "ranks: 2}, silence: 7s, on_failure: restart, port: 8080}"))
+    scenario = web_form.chosen(patient, options(patient, attach=" http://mac2:9000 "))
+    assert (scenario.server.silence_s, scenario.server.on_failure, scenario.server.port) == (7.0, "stop", None)
     assert scenario.server.launch is None
     assert scenario.server.attach is not None
     assert scenario.server.attach.url == "http://mac2:9000"

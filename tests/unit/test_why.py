@@ -67,6 +67,13 @@ CASES: list[tuple[TurnRecord, list[TurnRecord], Mapping[str, Any], str, str]] = 
         "of another worker",
     ),
     (
+        waiting(2.66),
+        [giant(99.5, 3.2, prefill_end_s=None, first_token_s=None, end_s=3.2, wasted_prefill_tokens=1_024)],
+        {},
+        "2.66 s before headers, while giant/0 prefilled 1,024 tokens",
+        "it was cut in its prefill: not all of its prompt was read",
+    ),
+    (
         waiting(4.0),
         [giant(99.0, 4.0)],
         {},

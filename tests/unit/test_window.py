@@ -91,15 +91,32 @@ def first(at_s: float, late_s: float, **values: Any) -> TurnRecord:
 
 
 def test_late_are_also_those_that_never_started() -> None:
-    setting = Setting(1000.0, 1010.0, due={"a": [0.0, 2.0, 4.0, 9.0]})
-    turns = [first(0, 0.0), first(5, 3.0), turn(6, late_s=99.0), first(7, 8.0, parent="at 5"), first(8, 9.0, attempt=2)]
+    setting = Setting(1000.0, 1010.0, due={"a": [0.0, 2.0, 4.0, 9.0]}, clocked=frozenset("a"))
+    turns = [first(0, 0.0), first(5, 3.0), turn(6, late_s=99.0), first(8, 9.0, attempt=2)]
     turns += [first(8, 70.0, entry="closed")]
     assert lateness.of(turns, turns, setting) == lateness.Lateness(4, 2, None, Wait(6.0, is_more=True))
     assert lateness.of(turns, turns, Setting(1000.0, 1010.0)) is None
 
 
+def test_a_session_may_begin_beside_or_below_itself() -> None:
+    setting = Setting(1000.0, 1010.0, due={"a": [0.0, 2.0, 4.0, 9.0]}, clocked=frozenset("a"))
+    title = turn(3, late_s=1.0, session="a/0.0#1.1", parent="a/0.0#1", kind="side")
+    turns = [first(0, 0.0, session="a/0.0#0"), title, first(5, 1.1, session="a/0.0#1")]
+    below: dict[str, Any] = {"session": "a/0.0#2.1.3", "parent": "a/0.0#2.1", "kind": "sub"}
+    turns += [turn(8, late_s=4.0, **below), turn(8.5, **{**below, "turn": 1})]
+    for some in (turns, turns[::-1]):
+        assert lateness.of(some, some, setting) == lateness.Lateness(4, 1, None, Wait(4.0)), "title calls, sub-agents"
+    assert [lateness.is_due(one, setting) for one in turns] == [True, True, True, True, False]
+
+
+def test_nothing_is_due_after_the_last_stage() -> None:
+    stages = SCENARIO.replace("duration: 60s", "stages: [{for: 20s, a: 1}, {for: 10s, a: 2, b: 1}]")
+    assert Setting.of(scenario(stages), 1000.0, 1030.9).until == 1030.0, "the end of the load is seen a moment later"
+    assert Setting.of(scenario(stages), 1000.0, 1012.0).until == 1012.0, "stopped before"
+
+
 def test_all_on_time() -> None:
-    setting = Setting(1000.0, 1020.0, due={"a": [float(second) for second in range(20)]})
+    setting = Setting(1000.0, 1020.0, due={"a": [float(second) for second in range(20)]}, clocked=frozenset("a"))
     turns = [first(second, 0.01 * second) for second in range(20)]
     assert lateness.of(turns, turns, setting) == lateness.Lateness(20, 0, Wait(0.18), Wait(0.19))
 
@@ -131,6 +148,7 @@ def test_a_scenarios_setting(text: str, due: dict[str, list[float]], remark: str
     assert found.due == due, remark
     assert (found.began, found.until, found.warm_up_s, found.warm_up_turns) == (1000.0, 1005.0, 10.0, None)
     assert found.is_cold
+    assert found.clocked == ({"b"} if due == {"b": [0.0]} else {"a", "b"}), "their sessions wait for the server"
     assert Setting.of(scenario(text), 1000.0, None).due == {}, "the end is not known"
 
 
@@ -177,7 +195,7 @@ def test_nothing_is_said_of_an_ordinary_run() -> None:
 def test_what_is_said() -> None:
     turns = [*TURNS, turn(57, outcome="cut", lasts_s=3.1), first(31, 4.0, cached_tokens=3000, prompt_tokens=4000)]
     turns += [turn(58.5, epoch=2, session="z")]
-    setting = Setting(1000.0, 1060.0, warm_up_s=30.0, due={"a": [27.0, 58.0]}, is_cold=True)
+    setting = Setting(1000.0, 1060.0, warm_up_s=30.0, due={"a": [27.0, 58.0]}, clocked=frozenset("a"), is_cold=True)
     assert course_lines.parts(summarise(turns, setting=setting)) == [
         "window 30–60 s, 4 turns of warm-up left out",
         "3 turns open at the end, 1 of them cut",

@@ -23,6 +23,7 @@ EMPTIED = replace(PROFILE, name="emptied", empty=Reaction("end", waits_s=(0.05, 
 COMPLAINING = replace(PROFILE, name="complaining", empty=Reaction("complain", complaint_tokens=30))
 WHOLE = replace(PROFILE, name="whole", stream=False, include_usage=False, max_tokens_field="max_completion_tokens")
 TYPING = replace(PROFILE, name="typing", api="completions", system_tokens=0, tool_tokens=0, tools=())
+WAITING = replace(PROFILE, name="waiting", timeouts=Timeouts(5.0, 20.0, 2.0, 20.0))
 ROLES = replace(PROFILE, name="roles", roles={"sub": Role(20, 30, ("look",), 16, retries=Retries())})
 
 SEEN: dict[str, list[Any]] = {}
@@ -72,6 +73,18 @@ def wait_in_vain(agent: Agent) -> Session:
     reply: Reply = yield agent.user("One.")
     SEEN.setdefault("wait_in_vain", []).append(reply.text)
     yield agent.user("Two.")
+
+
+@behaviour
+def wait(agent: Agent) -> Session:
+    """A server that takes long to its headers, and then to its first token."""
+    yield agent.user("One.")
+
+
+@behaviour
+def wait_less(agent: Agent) -> Session:
+    """The same."""
+    yield agent.user("One.")
 
 
 @behaviour
@@ -132,6 +145,7 @@ def one(made: Behaviour, answers: list[Script], profile: Profile, **keys: object
 def main() -> None:
     """All of them."""
     half = Script((*chat_stream(["x"], 5.0, 0.0, prefill=[(256, 900, 0.1), (512, 900, 0.2)]).sends[:2],), ending="hang")
+    late = chat_stream(["so"], 2.7, 0.0, headers_s=1.7)
     bad = chat_stream(
         [],
         0.02,
@@ -151,6 +165,8 @@ def main() -> None:
                 cap_prompt=500,
             ),
             one(wait_in_vain, [half, Script((), 503), answer("so", 200)], AGAIN),
+            one(wait, [late], WAITING),
+            one(wait_less, [late], WAITING, timeouts={"first_token": "2s"}),
             one(hear_nothing, [answer("", 200)], EMPTIED),
             one(hear_nothing_and_complain, [answer("", 200), answer("", 240), answer("at last", 280)], COMPLAINING),
             one(
