@@ -83,14 +83,15 @@ def _ended(name: str, summary: Mapping[str, Any]) -> Verdict:
 def _words(summary: Mapping[str, Any]) -> str:
     status = summary.get("exit_status")
     if status == 1:
-        return f"broken {', '.join(_broken(summary))}"
+        return f"broken {', '.join(_of_judgements(summary, False))}"
     said = summary.get("error") or summary.get("untrusted") if status in (2, 3, 4) else None
-    return said or verdicts.word(status)
+    unjudged = _of_judgements(summary, None) if status == 0 else []
+    return said or verdicts.word(status) + (f", not judged {', '.join(unjudged)}" if unjudged else "")
 
 
-def _broken(summary: Mapping[str, Any]) -> list[str]:
+def _of_judgements(summary: Mapping[str, Any], held: bool | None) -> list[str]:
     judged = summary.get("judgements") or ()
-    return list(dict.fromkeys(one["limit"]["key"] for one in judged if one["held"] is False))
+    return list(dict.fromkeys(one["limit"]["key"] for one in judged if one["held"] is held))
 
 
 def _unended(run: StoredRun) -> Verdict:

@@ -76,6 +76,11 @@ def test_what_was_wrong_with_it_goes_to_stderr(tmp_path: Path, capsys: pytest.Ca
     assert err.splitlines() == ["not to be trusted: the client lagged", "rank 1 died"]
 
 
+def test_a_plugin_that_failed_is_told_of_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = store(tmp_path / "run", TURNS, exit_status=2, plugin_faults=["a.py:9: KeyError", "a.py:9: KeyError"])
+    assert show(folder, capsys)[1] == "a.py:9: KeyError\n"
+
+
 def test_a_killed_run_is_shown_as_far_as_it_came(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = store(tmp_path / "run", TURNS)
     with (folder / "turns.jsonl").open("ab") as file:
@@ -98,6 +103,15 @@ def test_what_another_release_wrote_is_shown_without_what_is_not_known(
     assert "rank 0 1.00 GB peak" in out
 
 
+def test_runs_names_a_limit_that_nothing_could_be_said_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = store(tmp_path / "r", [turn(1.0)], exit_status=0)
+    summary = json.loads((folder / "summary.json").read_text())
+    summary["judgements"].append({"limit": {"key": "giant.ttft.max"}, "held": None})
+    (folder / "summary.json").write_text(json.dumps(summary))
+    cli.main(["runs", str(tmp_path)])
+    assert capsys.readouterr().out.splitlines()[1].endswith("held, not judged later.reuse, giant.ttft.max")
+
+
 def test_runs_has_a_verdict_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store(tmp_path / "1-held", [turn(1.0)] * 3, exit_status=0)
     store(tmp_path / "2-broken", TURNS, exit_status=1)
@@ -111,7 +125,7 @@ def test_runs_has_a_verdict_a_line(tmp_path: Path, capsys: pytest.CaptureFixture
     lines = capsys.readouterr().out.splitlines()
     assert lines[:5] == [
         "run           turns worst TTFT  verdict",
-        "1-held            3     1.00 s  held",
+        "1-held            3     1.00 s  held, not judged later.reuse",
         "2-broken          2   > 9.00 s  broken ttft.max, failures",
         "3-error           0          –  rank 1 died of a signal",
         "4-killed          2   > 9.00 s  killed, or still running",

@@ -34,8 +34,17 @@ def turns(seed: int, number: int) -> list[TurnRecord]:
 def _tries(draw: random.Random, place: int) -> Iterator[TurnRecord]:
     at_s, kind, entry = draw.randrange(60) / 2, draw.choice(KINDS), draw.choice("ab")
     lasts_s = draw.choice((0.1, 0.1, 0.5, 1.0, 2.0, 25.0))
-    for attempt in range(1, draw.choice((1, 1, 1, 3)) + 1):
-        who = {"entry": entry, "kind": kind, "session": f"{entry}{place}", "turn": 0, "attempt": attempt}
+    tries = draw.choice((1, 1, 1, 3))
+    outcomes = OUTCOMES if tries == 1 else [one for one in OUTCOMES if one != "capped"]  # which is never tried again
+    for attempt in range(1, tries + 1):
+        who = {
+            "outcome": draw.choice(outcomes),
+            "entry": entry,
+            "kind": kind,
+            "session": f"{entry}{place}",
+            "turn": 0,
+            "attempt": attempt,
+        }
         yield _turn(draw, at_s, lasts_s, who)
         at_s += lasts_s + draw.choice((0.0, 5.0))
 
@@ -47,7 +56,6 @@ def _turn(draw: random.Random, at_s: float, lasts_s: float, who: dict[str, Any])
     told: dict[str, Any] = {
         "wall_time": BEGAN + at_s,
         "end_s": lasts_s,
-        "outcome": draw.choice(OUTCOMES),
         "sent_s": maybe([0.0, 0.0, 0.1]),
         "loop_lag_s": maybe(TENTHS) if draw.random() < 0.996 else 9.0,
         "late_s": maybe(TENTHS) if draw.random() < 0.996 else 9.0,

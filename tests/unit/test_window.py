@@ -8,6 +8,7 @@ import pytest
 from locust_agents import cold, course_lines, lateness, window
 from locust_agents.figures import Wait
 from locust_agents.limits import parse_limit
+from locust_agents.outcome import Outcome
 from locust_agents.plugins import registry
 from locust_agents.records import TurnRecord, from_line
 from locust_agents.scenarios import loader
@@ -57,6 +58,12 @@ def test_attempts_of_one_turn_stay_together() -> None:
     later = turn(31, session="s", turn=1)
     assert window.measured([*tries, later], Setting(1000.0, warm_up_s=30.0)) == [later]
     assert window.measured([*tries, later], Setting(1000.0, warm_up_turns=1)) == [later]
+
+
+def test_a_turn_that_was_capped_does_not_take_the_next_one_with_it() -> None:
+    capped = turn(0, session="s", turn=3, outcome=Outcome.CAPPED)
+    sent = turn(31, session="s", turn=3)
+    assert window.measured([capped, sent], Setting(1000.0, warm_up_s=30.0)) == [sent]
 
 
 def test_a_canary_is_no_turn_of_the_warm_up() -> None:
