@@ -3,16 +3,17 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from locust_agents import forecast, forecast_input, last_curve
+from locust_agents import forecast, forecast_input, last_curve, sweep_cells, sweep_reading
 from locust_agents.cluster import attach, check_lines, launchers, launching, probe
 from locust_agents.cluster.address import fixed_ports
 from locust_agents.cluster.launch_spec import LaunchSpec
 from locust_agents.cluster.launching import Launchable
 from locust_agents.prefill_curve import Speed
-from locust_agents.scenarios import loader, with_plugins
-from locust_agents.scenarios.loader import read_override
+from locust_agents.scenarios import chosen
+from locust_agents.scenarios.loader import Override, read_override
 from locust_agents.scenarios.model import Probe, Scenario, Server
 
 RUN = Path("runs") / "RUN"
@@ -23,11 +24,11 @@ def main(argv: Sequence[str]) -> int:
     """Prints the lines; a mistake in scenario, hostfile or options is raised, all of them at once."""
     options = _parser().parse_args(argv)
     overrides = [read_override(text) for text in options.set]
-    scenario = with_plugins.load(loader.find(options.scenario), overrides, options.plugin)
+    scenario = chosen.read(options.scenario, overrides, options.plugin)
     launch = scenario.server.launch
     made = None if launch is None else launching.launchable(scenario, launch, _to_stderr)
     ports = None if made is None else _ports(made.spec, options.probe)
-    print("\n".join(lines(scenario, made, ports)))
+    print("\n".join([*lines(scenario, made, ports), *_swept(scenario, options, overrides)]))
     return _probe(made, ports) if options.probe else 0
 
 
@@ -38,6 +39,20 @@ def lines(scenario: Scenario, made: Launchable | None, ports: tuple[int, int] | 
         *_forecast(scenario),
         *(_elsewhere(scenario.server) if made is None or ports is None else _launched(made, ports, scenario.probe)),
     ]
+
+
+def _swept(scenario: Scenario, options: argparse.Namespace, overrides: Sequence[Override]) -> list[str]:
+    """How many runs `sweep` would make, and of which values; a cell that could not be launched is raised here too."""
+    if scenario.sweep is None or not scenario.sweep.axes:
+        return []
+    read = partial(_cell, options, overrides)
+    count = len(sweep_reading.cells(scenario, scenario.sweep, read, _to_stderr))
+    axes = (f"{key} {', '.join(map(sweep_cells.shown, values))}" for key, values in scenario.sweep.axes.items())
+    return [f"sweep   {count} runs, if it is swept: {'; '.join(axes)}"]
+
+
+def _cell(options: argparse.Namespace, overrides: Sequence[Override], own: Sequence[Override]) -> Scenario:
+    return chosen.read(options.scenario, [*overrides, *own], options.plugin)
 
 
 def _forecast(scenario: Scenario) -> list[str]:
@@ -90,7 +105,7 @@ def _to_stderr(text: str) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("locust-agents check", description="What a run would start. Starts nothing.")
-    parser.add_argument("scenario", nargs="?", default="quickstart", help="a file, or the name of one that ships")
+    parser.add_argument("scenario", nargs="?", help="a file, - for stdin, or one that ships (quickstart)")
     parser.add_argument("--probe", action="store_true", help="ask the hosts too: versions, model, memory, ports")
     parser.add_argument("--plugin", metavar="FILE", action="append", default=[], help="a Python file with plugins")
     parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="set a key of the scenario")

@@ -10,7 +10,7 @@ LAST_BYTES = 65_536
 _END = re.compile(r"Node with rank (\d+) (?:exited with code (-?\d+)|was killed)")
 _PREFIX = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+ - \w+ - ")
 _CAUSE = re.compile(r" - (?:ERROR|CRITICAL) - |^\S*(?:Error|Exception): |: error: |: not found$|Killed$")
-_NOISE = re.compile(r'^pid \d+$|"GET /health|UserWarning|^\s*warnings\.warn|^\s*$')
+_NOISE = re.compile(r'^pid \d+$|"GET /health|UserWarning|^\s*warnings\.warn|^[^A-Za-z]*$')
 PEER_LOST = "connection to a peer was lost"
 PORT_TAKEN = "Address already in use"
 

@@ -57,8 +57,9 @@ async def _serve(scripts: Sequence[Script], log: BinaryIO | None, options: argpa
     replay = Replay(scripts, log, options.stamp, options.max_requests)
     try:
         server = await loop.create_server(lambda: Connection(replay), _HOST, options.port, backlog=_BACKLOG)
-    except OSError as error:
-        raise ClusterError(f"port {options.port} cannot be used ({error.strerror}): choose another --port") from error
+    except (OSError, OverflowError) as error:
+        why = error.strerror if isinstance(error, OSError) else "there are 65535"
+        raise ClusterError(f"port {options.port} cannot be used ({why}): choose another --port") from error
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, replay.quit.set)
     if options.owned:

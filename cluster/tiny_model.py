@@ -30,7 +30,9 @@ def ensure(variant: str, say: Say, cache: Path | None = None) -> Path:
         if not folder.is_dir():
             build_once(variant, folder, say)
     except OSError as error:
-        raise ClusterError(f"the tiny model cannot be kept in {models}: {error.strerror}") from error
+        raise ClusterError(
+            f"the tiny model cannot be kept in {models}: {error.strerror}; let HOME be a folder of yours"
+        ) from error
     return folder
 
 

@@ -4,6 +4,7 @@ import logging
 import os
 import signal
 import sys
+from pathlib import Path
 
 import gevent
 from locust.argument_parser import LocustArgumentParser
@@ -66,6 +67,8 @@ def _join_and_report(environment: Environment, scenario: Scenario | None) -> Non
     if isinstance(part, Conductor):
         stock_report.install(environment, part)
         _heed_sigterm(environment)
+        if out := os.environ.get(scenario_option.OUT):
+            part.out = Path(out)
         environment.events.quit.add_listener(lambda **_: report.show(part))
         _show_in_page(environment, part)
         if scenario is not None and (unused := web_form.unused(scenario, environment.parsed_options)):

@@ -1,6 +1,5 @@
 """Before the first turn of a run: its folder, its server and who that is, the calibration, and the plan."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from random import SystemRandom
 
@@ -9,6 +8,7 @@ from locust_agents.cluster import attach_headers, manners, this_machine
 from locust_agents.cluster.manners import Greeting
 from locust_agents.errors import ScenarioError
 from locust_agents.locustfiles import backend, blaming, calibration, forecasting, identity, senders, web_form
+from locust_agents.locustfiles.asking import Peer
 from locust_agents.locustfiles.backend import Backend
 from locust_agents.locustfiles.handwritten import profiles_of, scenario_of
 from locust_agents.locustfiles.listening import Listening
@@ -23,12 +23,11 @@ from locust_agents.sizing import Calibration
 
 
 @dataclass(frozen=True, slots=True)
-class _Peer:
-    """A server as we speak to it: the one model name, the headers of every request; who it is where it is not ours."""
+class _Met:
+    """A server as we speak to it; who it is where it is not ours."""
 
     url: str
-    model: str
-    headers: Mapping[str, str]
+    peer: Peer
     software: str | None = None
     is_mlx: bool = True
 
@@ -38,13 +37,14 @@ def prepare(state: RunState) -> RunPlan:
     state.running = scenario = _scenario(state)
     state.listening = Listening(scenario, state.plugin_faults.append)  # before a server is started for nothing
     state.folder = folder = run_folder.create(state.out, scenario.name)
+    state.out = None  # started again on the page, the next run needs a folder of its own
     state.path = folder.path
     folder.write("scenario.yaml", loader.dump(scenario))
     folder.note("machine", asdict(this_machine.facts()))
     server = _server(state, scenario, folder)
     state.environment.host = server.url  # what the page shows
     state.benchmark = server.benchmark
-    made = _plan(state, _peer(scenario, server), scenario, folder)
+    made = _plan(state, _met(scenario, server), scenario, folder)
     state.blamer = blamer = blaming.blamer_of(scenario, made.calibration)
     state.lookout = Lookout(
         scenario, made, server, blamer.listening(folder.note), state.say, lambda: senders.looks(state)
@@ -72,59 +72,52 @@ def _server(state: RunState, scenario: Scenario, folder: RunFolder) -> Backend:
     return state.server
 
 
-def _peer(scenario: Scenario, server: Backend) -> _Peer:
+def _met(scenario: Scenario, server: Backend) -> _Met:
     """One GET where the server is not ours, before its first load: who it is."""
     attach = scenario.server.attach
     if attach is None:
-        return _Peer(server.url, server.model or MODEL, {})
+        return _Met(server.url, Peer(resolve(server.url), server.model or MODEL))
     headers = attach_headers.headers(attach)
     software, is_mlx = manners.software(server.url, attach.model, headers)
-    return _Peer(server.url, attach.model or MODEL, headers, software, is_mlx)
+    return _Met(server.url, Peer(resolve(server.url), attach.model or MODEL, headers), software, is_mlx)
 
 
-def _plan(state: RunState, peer: _Peer, scenario: Scenario, folder: RunFolder) -> RunPlan:
-    measured = _measured(state, peer, scenario, folder)
-    forecasting.foretell(state, peer.model, peer.headers, measured)
+def _plan(state: RunState, met: _Met, scenario: Scenario, folder: RunFolder) -> RunPlan:
+    peer = met.peer
+    measured = _measured(state, met, scenario, folder)
+    forecasting.foretell(state, peer, measured)
     return RunPlan(
         folder.path.name,
         loader.dump(scenario),
-        peer.url,
+        met.url,
         measured,
         model=peer.model,
         epoch=1 if state.server is None else state.server.epoch,
         headers=peer.headers,
-        checks=identity.checks(
-            scenario, resolve(peer.url), peer.model, measured.nonce, peer.headers, folder.note, state.say
-        ),
+        checks=identity.checks(scenario, peer, measured.nonce, folder.note, state.say),
     )
 
 
-def _measured(state: RunState, peer: _Peer, scenario: Scenario, folder: RunFolder) -> Calibration:
+def _measured(state: RunState, met: _Met, scenario: Scenario, folder: RunFolder) -> Calibration:
     nonce = "" if scenario.cache == "warm" else preambles.nonce(SystemRandom())
     profiles = profiles_of(state.environment.user_classes)
     state.say("measuring what our text costs in the server's tokens")
     state.is_shared = False
     measured = calibration.measure(
-        resolve(peer.url),
-        peer.model,
-        profiles,
-        nonce,
-        folder.note,
-        peer.headers,
-        lambda queue_s, model: _greet(state, peer, queue_s, model),
+        met.peer, profiles, nonce, folder.note, lambda queue_s, model: _greet(state, met, queue_s, model)
     )
     if not measured.measured:
-        state.say("the server reports no token counts: sizes are a guess of 4 characters a token")
+        state.say("the server's token counts say nothing of our text: sizes are a guess of 4 characters a token")
     return measured
 
 
-def _greet(state: RunState, peer: _Peer, queue_s: float, model: str | None) -> None:
+def _greet(state: RunState, met: _Met, queue_s: float, model: str | None) -> None:
     """The first turn of one token came back, and nothing else has been sent yet: are others using a server not ours?"""
-    if peer.software is None:
+    if met.software is None:
         return
-    greeting = Greeting(peer.software, peer.is_mlx, model, queue_s)
+    greeting = Greeting(met.software, met.is_mlx, model, queue_s)
     state.is_shared = greeting.is_busy
-    state.say(manners.line(peer.url, greeting))
+    state.say(manners.line(met.url, greeting))
     is_ok = state.shared_ok or bool(getattr(state.environment.parsed_options, "shared_ok", False))
     if (objection := manners.objection(greeting, is_ok)) is not None:
         raise ScenarioError(objection)

@@ -1,5 +1,6 @@
 """The line that lives while a run waits and runs: agents, turns, the worst TTFT so far, what is in prefill."""
 
+import contextlib
 import math
 import re
 from time import perf_counter
@@ -18,46 +19,73 @@ _SAME_WORDS_S = 30.0
 
 
 class ProgressLine:
-    """One line that is rewritten in a terminal; in a file or pipe, only what is said, each a line of its own."""
+    """One line that is rewritten in a terminal, below what was said; elsewhere only that, each a line of its own."""
 
     def __init__(self, conductor: Conductor, file: IO[str]) -> None:
-        self._conductor = conductor
+        self._conductor, self._file = conductor, file
         self._console = Console(file=file, highlight=False, markup=False)
+        # In a dumb terminal rich would show nothing at all; in a file, with FORCE_COLOR, what only a terminal can read.
+        self._is_rewritten = file.isatty() and self._console.is_terminal and not self._console.is_dumb_terminal
         # Refreshed by hand: rich's own thread would tick inside the event loop that takes the time.
         self._live = Live(Text(""), console=self._console, auto_refresh=False, transient=True)
-        self._said = self._words = ""
+        self._said = self._said_words = ""
         self._printed = 0.0
 
     def __enter__(self) -> Self:
-        if self._console.is_terminal:
+        if self._is_rewritten:
             self._live.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._keep()
         self._live.stop()
 
     def say(self, text: str) -> None:
-        """What is being waited for, or went wrong, in one line."""
-        if self._console.is_terminal:
-            self._said = text
-            self.show()
+        """What is being waited for, or went wrong, in one line.
+
+        In a terminal it is the line itself until something else is said, then it stays above, whole: nobody reads a
+        sentence that is there for a tenth of a second. While a swarm runs the line is the swarm's.
+        """
+        if self._is_rewritten:
+            self._replace(text)
         elif self._is_news(text):
-            self._console.print(text, soft_wrap=True)
+            with contextlib.suppress(OSError):  # that nobody listens any more is no reason to end the run
+                print(text, file=self._file, flush=True)
+
+    def _replace(self, text: str) -> None:
+        if _words(text) != _words(self._said):
+            self._keep()
+        self._said = text
+        if self._conductor.swarm is not None:
+            self._keep()
+        self.show()
+
+    def _keep(self) -> None:
+        if self._is_rewritten and self._said:
+            self._console.print(self._said, soft_wrap=True)
+            self._said = ""
 
     def _is_news(self, text: str) -> bool:
         """In a log, words that differ in their figures alone are said again after half a minute."""
-        words, now = re.sub(r"[0-9.]+", "0", text), perf_counter()
-        if words == self._words and now - self._printed < _SAME_WORDS_S:
+        words, now = _words(text), perf_counter()
+        if words == self._said_words and now - self._printed < _SAME_WORDS_S:
             return False
-        self._words, self._printed = words, now
+        self._said_words, self._printed = words, now
         return True
 
     def show(self) -> None:
         """Draws the line anew."""
-        if self._console.is_terminal:
+        if self._is_rewritten:
             swarm = self._conductor.swarm
+            if swarm is not None:
+                self._keep()
             text = self._said if swarm is None else describe(self._conductor, swarm)
             self._live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
+
+
+def _words(text: str) -> str:
+    """What two sentences of one wait have in common: all but the figures, and a log's line behind the seconds."""
+    return re.sub(r"[0-9.]+", "0", re.sub(r"(, [0-9.]+ s): .*", r"\1", text))
 
 
 def describe(conductor: Conductor, swarm: Swarm) -> str:
@@ -92,7 +120,7 @@ def _agents(conductor: Conductor, swarm: Swarm) -> str:
         f"{agents} agents"
         + (f" (missing {conductor.missing[0]} of {conductor.missing[1]})" if conductor.missing is not None else "")
         + (f", {leaving} leaving" if leaving else "")
-        + f", {len(swarm.open)} turns open"
+        + f", {len(swarm.open)} turn{'' if len(swarm.open) == 1 else 's'} open"
     )
 
 

@@ -3,7 +3,6 @@
 import locust  # noqa: I001 (first: it patches the standard library)
 
 import argparse
-import functools
 import json
 import os
 import sys
@@ -13,10 +12,11 @@ from pathlib import Path
 
 import locust.main
 
-from locust_agents.errors import LocustAgentsError
+from locust_agents.errors import LocustAgentsError, ScenarioError
 from locust_agents.locustfiles import headless, report, scenario_option
-from locust_agents.scenarios import loader, with_plugins
+from locust_agents.scenarios import chosen, loader
 from locust_agents.scenarios.loader import Override, read_override
+from locust_agents.scenarios.overrides import attaching
 from locust_agents.scenarios.model import Scenario
 
 
@@ -31,14 +31,15 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    if options.web and (options.json or options.junit):
+        raise ScenarioError("--json and --junit are of a run in this terminal: leave out either them or --web")
     report.demand_place(options.junit)
     with report.stdout_kept(options.json):
         scenario = _scenario(options)
         if options.web:
-            return _web(scenario)
+            return _web(scenario, options)
         conductor = headless.run(scenario, None if options.out is None else Path(options.out), options.shared_ok)
-    report.show(conductor, options.json, options.junit)
-    return conductor.exit_status()
+    return report.show(conductor, options.json, options.junit)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -73,35 +74,28 @@ def _scenario(options: argparse.Namespace) -> Scenario:
 
 
 def _read(options: argparse.Namespace, overrides: Sequence[Override]) -> Scenario:
-    if options.scenario is None:
-        return with_plugins.parse(loader.default_text(), "the default scenario", overrides, options.plugin)
-    if options.scenario == "-":
-        return with_plugins.parse(_stdin(), "stdin", overrides, options.plugin)
-    return with_plugins.load(loader.find(options.scenario), overrides, options.plugin)
-
-
-@functools.cache
-def _stdin() -> str:
-    """All of it, read once: the scenario is parsed again with what --agents and --profile say."""
-    return sys.stdin.buffer.read().decode("utf-8", "replace")
+    return chosen.read(options.scenario, overrides, options.plugin)
 
 
 def _overrides(options: argparse.Namespace) -> list[Override]:
     chosen = [read_override(text) for text in options.set]
     if options.attach is not None:
-        chosen.append(Override("server", json.dumps({"attach": options.attach}), option="--attach"))
+        chosen += attaching(options.attach)
     return chosen
 
 
-def _web(scenario: Scenario) -> int:
+def _web(scenario: Scenario, options: argparse.Namespace) -> int:
     """Hands over to Locust's own command, in this process, with the shipped locustfile."""
     with tempfile.TemporaryDirectory() as folder:
         resolved = Path(folder) / "scenario.yaml"
         resolved.write_text(loader.dump(scenario), encoding="utf-8")
         os.environ[scenario_option.RESOLVED] = str(resolved)
         os.environ[scenario_option.START] = "1"
+        if options.out is not None:
+            os.environ[scenario_option.OUT] = options.out
         locustfile = Path(__file__).with_name("coding_agents.py")
         sys.argv = ["locust", "-f", str(locustfile), "--web-host", "127.0.0.1"]
+        sys.argv += ["--shared-ok"] if options.shared_ok else []
         try:
             locust.main.main()
         except SystemExit as ending:

@@ -14,6 +14,9 @@ from locust_agents.scenarios.model import Scenario
 RESOLVED = "LOCUST_AGENTS_RESOLVED"
 """Environment variable with the path of a resolved scenario; `locust-agents run --web` hands its own over with it."""
 
+OUT = "LOCUST_AGENTS_OUT"
+"""Environment variable: the folder of the first run, as `locust-agents run --web --out` was given it."""
+
 START = "LOCUST_AGENTS_START"
 """Environment variable: start the run at once. Locust's --autostart leaves a process that one Ctrl-C does not end."""
 

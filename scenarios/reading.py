@@ -70,6 +70,8 @@ def _not_yaml(error: yaml.MarkedYAMLError, text: str, place_of: PlaceOf) -> Prob
     place = place_of(mark.line, mark.column) if mark else place_of(0, 0)
     if mark and text[mark.index - 1 : mark.index + 1] == "${":
         return Problem(place, (), "not YAML: within brackets, ${NAME} needs quotes")
+    if mark and text[mark.index : mark.index + 1] == "\t":
+        return Problem(place, (), "not YAML: a tab; write blanks")
     what = ", ".join(part for part in (error.context, error.problem) if part)
     return Problem(place, (), f"not YAML: {what}")
 

@@ -16,8 +16,8 @@ def shipped() -> dict[str, Path]:
 def find(name_or_path: str) -> Path:
     """Return the file that is meant: a path if there is one, else a shipped name; raises ScenarioError for neither."""
     path, names = Path(name_or_path), shipped()
-    if path.is_file():
-        return path
+    if path.exists() and not path.is_dir():
+        return path  # a pipe of the shell, `<(…)`, is no regular file
     if name_or_path in names:
         return names[name_or_path]
     if path.is_dir():

@@ -158,7 +158,7 @@ def _check_search(reading: Reading, search: Mapping[str, object], wrong: Wrong) 
         reading.report(("capacity", "to"), f"must be more than from, which is {ends[0]}; got {ends[1]}")
     mistakes = [_texts(wrong({key: (end, reading.place(path))}), key) for end in ends]
     if all(mistakes):
-        _report(reading, path, mistakes[0])
+        _report(reading, path, [f"with {ends[0]} in {key}: {text}" for text in mistakes[0]])
         return
     for (name, _), texts in zip(_ENDS, mistakes, strict=True):
         _report(reading, ("capacity", name), texts)

@@ -125,7 +125,7 @@ def _show(series: Series, status: int, error: str | None, as_json: bool) -> None
     elif series.steps:
         print(capacity_curve.text(series), f"all of it: {series.folder} (plots in {capacity_page.NAME})", sep="\n")
     if status == INTERRUPTED:
-        _say("interrupted: this is what was known by then")
+        _say(f"interrupted: {'this is what was known by then' if series.steps else 'no step had ended'}")
 
 
 def _say(text: str) -> None:

@@ -1,11 +1,10 @@
 """The command `locust-agents`: finds the command's module, and prints the one line of an error that it raises."""
 
-import os
 import pkgutil
 import sys
 from collections.abc import Mapping, Sequence
 
-from locust_agents import __version__
+from locust_agents import __version__, streams
 from locust_agents.errors import ClusterError, LocustAgentsError
 
 # Each module is imported only when its command is asked for: Locust patches the process, and takes its time.
@@ -29,7 +28,17 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; the exit status is the contract's."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    streams.prepare()
+    try:
+        try:
+            return _command(list(sys.argv[1:] if argv is None else argv))
+        finally:
+            streams.settle()
+    except OSError as error:
+        return streams.lost(error)
+
+
+def _command(arguments: Sequence[str]) -> int:
     name = arguments[0] if arguments else "--help"
     if name in ("-h", "--help"):
         print(_usage())
@@ -50,10 +59,6 @@ def _run(place: str, arguments: Sequence[str]) -> int:
         print(complaint(error), file=sys.stderr)
         return error.exit_status
     except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        # Whoever read our output has gone; a second error at exit would say nothing more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 130
 
 

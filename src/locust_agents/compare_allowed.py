@@ -41,6 +41,8 @@ def _allowance(text: str, entries: Sequence[str]) -> Allowance:
         raise ScenarioError(f"--allow {text}: {key.strip()}: {error}") from None
     if share is None:
         raise ScenarioError(f"--allow {text}: by how much may it be worse? write {key}=10%")
+    if share > 1 and "%" not in value:  # 10 is ten times as much: a job of CI would hold whatever came
+        raise ScenarioError(f"--allow {text}: {value} is {share:.0%}; write {value}%, or {share:.0%} if that is meant")
     return Allowance(key.strip(), limit.entry, limit.kind, limit.metric, limit.stat, share)
 
 

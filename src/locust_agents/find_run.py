@@ -1,6 +1,7 @@
 """Which folder is meant by a run's name: a path, a part of a name below runs/, or `last`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 
 from locust_agents.errors import ScenarioError
@@ -13,6 +14,8 @@ def find(name: str, below: Path = RUNS) -> Path:
     """The folder; raises ScenarioError where there is none, or where several have that part in their name."""
     if is_run(Path(name)):
         return Path(name)
+    if name and is_sweep(Path(name)):
+        raise ScenarioError(f"{name} is a sweep; name one of its cells: {_listed(map(str, folders(Path(name))))}")
     runs = folders(below)
     if name == "last" and runs:
         return max(runs, key=_began)
@@ -33,6 +36,11 @@ def is_run(folder: Path) -> bool:
     return (folder / "turns.jsonl").is_file()
 
 
+def is_sweep(folder: Path) -> bool:
+    """Whether a sweep was begun there, which is a folder of runs and none itself."""
+    return (folder / "sweep.json").is_file()
+
+
 def _began(run: Path) -> tuple[float, str]:
     # Its scenario is the first that is written, and never changed.
     first = run / "scenario.yaml"
@@ -43,7 +51,12 @@ def _complaint(name: str, below: Path, runs: Sequence[Path], several: bool) -> s
     if not runs:
         return f"{name}: no run's folder, and {below}/ holds none; name a folder, or run one first"
     newest = sorted(runs, key=_began, reverse=True)
-    listed = ", ".join(run.name for run in newest[:_SHOWN]) + (", …" if len(newest) > _SHOWN else "")
+    listed = _listed(run.name for run in newest)
     if several:
         return f"{name}: {len(runs)} runs below {below}/ have that in their name ({listed}); name more of it"
     return f"{name}: no run's folder, and none below {below}/ has that in its name ({listed})"
+
+
+def _listed(names: Iterable[str]) -> str:
+    first = list(islice(names, _SHOWN + 1))
+    return ", ".join(first[:_SHOWN]) + (", …" if len(first) > _SHOWN else "")

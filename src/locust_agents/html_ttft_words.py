@@ -31,7 +31,7 @@ def words(told: Told) -> str:
     """The chart in a sentence or two."""
     record, wait = max(told.waits, key=html_ttft.size)
     still = sum(wait.is_more for _, wait in told.waits)
-    lost = f" {still} ended before their first token came." if still else ""
+    lost = f" {still} ended before the first token came." if still else ""
     at = told.at(record.wall_time)
     return f"{len(told.waits):,} turns. The longest wait was {seconds(wait)}: {name_of(record)}, {at:.0f} s in.{lost}"
 

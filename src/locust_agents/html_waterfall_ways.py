@@ -49,7 +49,7 @@ def longest(told: Told, worst: Sequence[tuple[TurnRecord, Wait]], views: Sequenc
             seconds(wait),
             seconds(None if record.queue_s is None else Wait(record.queue_s)),
             count(record.prompt_tokens),
-            UNKNOWN if record.cached_tokens is None else f"{record.cached_tokens:,} of {record.expected_tokens or 0:,}",
+            _reused(record),
             str(record.outcome),
             record.kind,
             f"{told.at(record.wall_time):.1f} s",
@@ -83,3 +83,9 @@ def buttons(told: Told, lines: Lines) -> Markup:
             ways.append(button(text, plot=NAME, y0=min(top + high, len(lines.agents)) - 0.5, y1=top - 0.5))
         ways.append(button("all agents", plot=NAME, y0=len(lines.agents) - 0.5, y1=-0.5))
     return Markup('<div class="buttons" id="turns-chart">{}</div>').format(Markup("").join(ways))
+
+
+def _reused(record: TurnRecord) -> str:
+    """As the table counts it: what the server found beyond the expected is the chat template's own words."""
+    cached, expected = record.cached_tokens, record.expected_tokens
+    return UNKNOWN if cached is None or expected is None else f"{min(cached, expected):,} of {expected:,}"

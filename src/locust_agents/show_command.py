@@ -32,7 +32,8 @@ def main(argv: Sequence[str]) -> int:
     print(f"all of it: {run.path}")
     if options.html is not None:
         print(f"page: {html_report.write(told, printed, remarks(run), Path(options.html) if options.html else None)}")
-    for line in remarks(run):
+    sys.stdout.flush()  # what makes it less than a whole run stands last in a log of both, too
+    for line in [*remarks(run), *sorted(set(run.summary.get("plugin_faults") or ()))]:
         print(line, file=sys.stderr)
     return 0
 

@@ -4,14 +4,23 @@ import argparse
 import contextlib
 import json
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from locust_agents import sweep_best, sweep_cells, sweep_folder, sweep_plot, sweep_run, sweep_table, sweep_words
-from locust_agents.cluster import launching
+from locust_agents import (
+    sweep_best,
+    sweep_cells,
+    sweep_folder,
+    sweep_plot,
+    sweep_reading,
+    sweep_run,
+    sweep_table,
+    sweep_words,
+)
 from locust_agents.errors import ScenarioError
 from locust_agents.scenarios import loader, with_plugins
 from locust_agents.scenarios.loader import Override, read_override
@@ -73,12 +82,8 @@ def _read(options: argparse.Namespace) -> tuple[Scenario, tuple[Cell, ...]]:
         raise ScenarioError(
             f"{path}: has no sweep; add one, as in  sweep: {{server.options.prefill-step-size: [2048, 4096]}}"
         )
-    cells = sweep_cells.make(scenario.sweep, partial(_cell, path, overrides, options.plugin))
-    for launch in {cell.server: cell.scenario for cell in cells}.values():
-        if launch.server.launch is not None:
-            launching.launchable(launch, launch.server.launch, _say)
-    seed = scenario.sweep.seed
-    return scenario, sweep_cells.in_order(cells, scenario.sweep.order, seed if isinstance(seed, int) else scenario.seed)
+    read = partial(_cell, path, overrides, options.plugin)
+    return scenario, sweep_reading.cells(scenario, scenario.sweep, read, _say)
 
 
 def _cell(path: Path, overrides: Sequence[Override], plugins: Sequence[str], own: Sequence[Override]) -> Scenario:
@@ -144,7 +149,7 @@ def _show(sweep: Sweep, scenario: Scenario, options: argparse.Namespace) -> None
 def _again(sweep: Sweep, options: argparse.Namespace) -> str:
     words = ["locust-agents", "sweep", options.scenario, "--out", str(sweep.folder)]
     words += [word for text in options.set for word in ("--set", text)]
-    return " ".join([*words, *(word for text in options.plugin for word in ("--plugin", text))])
+    return shlex.join([*words, *(word for text in options.plugin for word in ("--plugin", text))])
 
 
 def _say(text: str) -> None:

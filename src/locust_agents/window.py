@@ -40,7 +40,7 @@ Turn = tuple[str, int, str]
 
 def turn_of(record: TurnRecord) -> Turn:
     """What the attempts of one turn have in common. A turn that was capped leaves its number to the next one."""
-    number = ~record.turn if record.outcome is Outcome.CAPPED else record.turn
+    number = -1 - (record.turn or 0) if record.outcome is Outcome.CAPPED else record.turn
     return record.session, number, record.kind
 
 

@@ -110,7 +110,7 @@ def test_the_web_ui_shows_the_scenarios_entries(server: ReplayServer, tmp_path: 
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     (tmp_path / "locust.conf").write_text(f"web-port = {port}\n")
-    command = [str(BIN / "locust-agents"), "run", "quickstart", "--web", "--attach", server.url]
+    command = [str(BIN / "locust-agents"), "run", "quickstart", "--web", "--attach", server.url, "--out", "mine"]
     with (tmp_path / "log").open("wb") as log:
         process = subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     try:
@@ -126,6 +126,8 @@ def test_the_web_ui_shows_the_scenarios_entries(server: ReplayServer, tmp_path: 
         process.send_signal(signal.SIGINT)
         process.wait(PATIENCE_S)
     assert "four agents and a giant" in (tmp_path / "log").read_text(), "the table is printed at the end"
+    assert (tmp_path / "mine" / "summary.json").exists()
+    assert not (tmp_path / "runs").exists()
 
 
 def _stats(port: int) -> list[dict[str, str]]:

@@ -122,6 +122,24 @@ def test_a_junit_file_without_a_place_is_told_before_the_run(tmp_path: Path) -> 
     assert not (tmp_path / "runs").exists()
 
 
+def test_in_a_log_of_both_what_was_complained_of_stands_last(server: ReplayServer, tmp_path: Path) -> None:
+    (tmp_path / "wrong.py").write_text(NOISY + "    1 / 0\n")
+    write(tmp_path, swarm={"fixer": {"behaviour": "noisy"}}, plugins=["wrong.py"], limits={})
+    for words in (["run", "s.yaml", "--attach", server.url], ["show", "last"]):
+        told = [sys.executable, "-m", "locust_agents", *words]
+        pipe, both = subprocess.PIPE, subprocess.STDOUT
+        done = subprocess.run(told, cwd=tmp_path, stdout=pipe, stderr=both, text=True, timeout=PATIENCE_S)
+        assert "ZeroDivisionError" in done.stdout.splitlines()[-1], words
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="this machine has no /dev/full")
+def test_a_junit_file_that_finds_no_room_costs_no_figures(server: ReplayServer, tmp_path: Path) -> None:
+    write(tmp_path)
+    done = command(tmp_path, "run", "s.yaml", "--attach", server.url, "--json", "--junit", "/dev/full")
+    assert (done.returncode, json.loads(done.stdout)["exit_status"]) == (2, 1), "one document, that of the run"
+    assert "--junit /dev/full: cannot be written (No space left on device)" in done.stderr
+
+
 INTERRUPTED = """\
 import json, sys
 from pathlib import Path
@@ -154,3 +172,10 @@ def test_an_interrupt_ends_the_run_and_then_the_script(tmp_path: Path) -> None:
             process.kill()
     assert (printed, process.returncode) == ("interrupted\n", 0)
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["exit_status"] == 130
+
+
+@pytest.mark.parametrize("option", [["--json"], ["--junit", "out.xml"]])
+def test_the_page_prints_no_document_and_says_so(tmp_path: Path, option: list[str]) -> None:
+    ended = command(tmp_path, "run", "quickstart", "--web", *option)
+    assert ended.returncode == 2
+    assert ended.stderr == "--json and --junit are of a run in this terminal: leave out either them or --web\n"

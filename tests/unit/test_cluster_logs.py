@@ -57,6 +57,7 @@ def test_rank_pid(tmp_path: Path, text: str, pid: int | None, remark: str) -> No
         ("pid 42\n", "", "", "our own line says nothing"),
         (f"pid 1\n{TIMED}INFO - Starting httpd\n", "Starting httpd", "", "without the time"),
         (f'{TIMED}INFO - a\n1.1.1.1 - - [x] "GET /health HTTP/1.1" 200 -\n', "a", "", "our own questions"),
+        (f"{TIMED}INFO - a\n{'-' * 60}\n", "a", "", "a rule across the page"),
         ("Fetching:  10%\rFetching:  90%\r\n", "Fetching:  90%", "", "a progress bar's last state"),
         (f"{TIMED}ERROR - thread died: why\nTraceback\n", "Traceback", "thread died: why", "logged error"),
         ("Traceback\nhub.errors.BadError: what\nlast\n", "last", "hub.errors.BadError: what", "uncaught exception"),

@@ -128,6 +128,7 @@ def test_failures_decide_beside_what_is_allowed_unless_they_are_allowed() -> Non
     [
         ("ttft=10%", "--allow ttft=10%: ttft: names no statistic; write ttft.p95"),
         ("ttft.p95", "--allow ttft.p95: by how much may it be worse? write ttft.p95=10%"),
+        ("ttft.p95=10", "--allow ttft.p95=10: 10 is 1000%; write 10%, or 1000% if that is meant"),
         ("ttft.p95=lots", "--allow ttft.p95=lots: ttft.p95: expected a number, got 'lots'"),
         ("tttf.p95=1%", "unknown word 'tttf'; did you mean 'ttft'?"),
         ("ttft.mean=1%", "is not compared; its statistic may be one of p50, p90"),
@@ -180,6 +181,7 @@ def test_the_table() -> None:
         replace(NOISE, metric="turn"),
         replace(NOISE, metric="stall", stat="max", word="few"),
         replace(P95, metric="itl", word="open", a=Wait(0.012), b=Wait(0.04)),
+        replace(NOISE, metric="prefill", stat="p50", a=Wait(4300.0), b=Wait(4900.0)),
     )
     allowed = compare_allowed.read(["ttft.p95=10%"], ["fixers"])
     held = comparison(replace(P95, kind=None))
@@ -188,12 +190,13 @@ def test_the_table() -> None:
         "B is worse: fixers later TTFT p95 0.31 → 0.52 s (+68 %, 95 % interval +40…+95 %)",
         "changed  seed 1 → 2",
         "broken   ttft.p95: fixers +68 % (+40…+95 %), allowed 10 % worse",
-        "                               A         B    change      95 % interval B is",
+        "                              A          B    change      95 % interval B is",
         "fixers later   200 turns and 198, 20 sessions, paired",
-        "  TTFT p95                0.31 s    0.52 s     +68 %          +40…+95 % worse",
-        "  TTFT p50                0.31 s    0.52 s      +1 %          −20…+20 % noise",
-        "  stall max               0.31 s    0.52 s      +1 %                  – too few",
-        "  ITL p95                  12 ms     40 ms     +68 %          +40…+95 % open",
+        "  TTFT p95               0.31 s     0.52 s     +68 %          +40…+95 % worse",
+        "  TTFT p50               0.31 s     0.52 s      +1 %          −20…+20 % noise",
+        "  stall max              0.31 s     0.52 s      +1 %                  – too few",
+        "  ITL p95                 12 ms      40 ms     +68 %          +40…+95 % open",
+        "  prefill p50        4.3k tok/s 4.9k tok/s      +1 %          −20…+20 % noise",
         "1 more: noise, or too few turns (--all shows them)",
     ]
 

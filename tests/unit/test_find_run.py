@@ -63,6 +63,12 @@ def test_no_name(runs: Path, name: str, words: list[str], remark: str) -> None:
     assert len(str(caught.value).splitlines()) == 1
 
 
+def test_a_sweep_is_a_folder_of_runs(runs: Path, tmp_path: Path) -> None:
+    (runs / "sweep.json").touch()
+    with pytest.raises(ScenarioError, match=r"is a sweep; name one of its cells: .*/runs/2026\d+-100000-a-run, "):
+        find_run.find(str(runs), tmp_path / "elsewhere")
+
+
 def test_where_there_are_no_runs_at_all(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="holds none; name a folder, or run one first"):
         find_run.find("last", tmp_path / "runs")

@@ -47,6 +47,11 @@ def test_parameters_with_their_defaults() -> None:
     assert "reads: 8, attempts: 3  Reads" in line
 
 
+def test_what_stands_before_the_first_word_is_all_of_it() -> None:
+    (line,) = [line for line in plugins_command.lines() if line.startswith("  qwen-code ")]
+    assert "14 tools, 17.0k tokens" in line, "system text, tools, and what is put before the human's first text"
+
+
 def test_a_file_is_told_with_its_name(capsys: pytest.CaptureFixture[str]) -> None:
     Path("mine.py").write_text(PLUGIN)
     assert cli.main(["plugins", "--plugin", "mine.py"]) == 0

@@ -333,6 +333,11 @@ def test_the_command_started_alone_prints_one_line_for_a_bad_file(tmp_path: Path
     assert (child.returncode, errors) == (2, f"{tmp_path}/none.json: cannot be read: No such file or directory\n")
 
 
+def test_a_port_that_there_is_not_is_an_error(script_file: Path) -> None:
+    with pytest.raises(ClusterError, match=r"port 70000 cannot be used .*choose another --port"):
+        replay_server.main([str(script_file), "--port", "70000"])
+
+
 def test_a_port_in_use_and_a_log_that_cannot_be_written_are_errors(script_file: Path, tmp_path: Path) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = str(taken.getsockname()[1])

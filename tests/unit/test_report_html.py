@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from locust_agents import cli, html_report, html_run, html_ttft, records, run_folder, stored_run
+from locust_agents import cli, html_report, html_run, html_ttft_spread, html_ttft_times, records, run_folder, stored_run
 from locust_agents.figures import Wait
 from locust_agents.html_run import Told
 from tests.made_run import BEGAN, make
@@ -97,7 +97,7 @@ def test_a_run_whose_turns_were_never_sent_has_a_page(tmp_path: Path) -> None:
 
 def test_of_many_turns_the_worst_and_the_lost_are_all_drawn(tmp_path: Path) -> None:
     told = told_of(make(tmp_path / "run", 2_600, agents=20))
-    chart = html_ttft.over_time(told)
+    chart = html_ttft_times.over_time(told)
     assert chart is not None
     drawn = [one for one in chart.model.renderers if "name" in one.data_source.data]
     names = {name for one in drawn for name in one.data_source.data["name"]}
@@ -111,14 +111,14 @@ def test_of_many_turns_the_worst_and_the_lost_are_all_drawn(tmp_path: Path) -> N
 
 def test_few_turns_are_all_drawn(short: Path) -> None:
     told = told_of(short)
-    chart = html_ttft.over_time(told)
+    chart = html_ttft_times.over_time(told)
     assert chart is not None
     drawn = [one for one in chart.model.renderers if "name" in one.data_source.data]
     assert sum(len(one.data_source.data["x"]) for one in drawn) == len(told.waits) == 300
 
 
 def test_who_never_got_a_token_keeps_the_line_below_the_top() -> None:
-    ended, lost = html_ttft.curve([Wait(1.0), Wait(2.0, True), Wait(3.0), Wait(4.0, True)])
+    ended, lost = html_ttft_spread.curve([Wait(1.0), Wait(2.0, True), Wait(3.0), Wait(4.0, True)])
     assert ended == [(1.0, 0.25), (3.0, 0.5)]
     assert lost == [(2.0, 0.25), (4.0, 0.5)]
 

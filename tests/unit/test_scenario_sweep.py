@@ -136,8 +136,14 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         "a search through a list of stages",
         "stages: [{for: 9s, a: 2, b: 1}]\ncapacity: {over: swarm.a.agents}",
         [
-            "s.yaml:5:18: capacity.over: the stages have up to 2 of them; write that, or leave it to the stages",
+            "s.yaml:5:18: capacity.over: with 1 in swarm.a.agents: the stages have up to 2 of them; write that, or "
+            "leave it to the stages",
         ],
+    ),
+    (
+        "a search for what is no number",
+        "capacity: {over: swarm.a.profile}",
+        ["s.yaml:4:18: capacity.over: with 1 in swarm.a.profile: expected text, got 1"],
     ),
 ]
 

@@ -1,15 +1,17 @@
 """Whose a sweep's folder is, which cells are done, and what is moved aside."""
 
+import argparse
 import json
 import os
 from pathlib import Path
 
 import pytest
 
-from locust_agents import sweep_folder
+from locust_agents import sweep_command, sweep_folder
 from locust_agents.errors import ScenarioError
 from locust_agents.scenarios import with_plugins
 from locust_agents.sweep_cells import Cell
+from locust_agents.sweep_run import Sweep
 
 TEXT = "name: a\n"
 CELL = Cell(2, {"scale": 0.5}, with_plugins.parse("swarm: {a: {behaviour: giant_prompt}}", "here"), "scale: 0.5\n")
@@ -82,3 +84,9 @@ def test_an_unfinished_sweep_of_the_same_scenario_is_gone_on_with(tmp_path: Path
     sweep_folder.write_result(first, {"finished": True})
     assert sweep_folder.choose(None, "A b", TEXT, tmp_path) != first
     assert sweep_folder.choose(tmp_path / "x", "A b", TEXT, tmp_path) == tmp_path / "x"
+
+
+def test_the_command_that_goes_on_is_one_for_a_shell() -> None:
+    options = argparse.Namespace(scenario="my night.yaml", set=["sweep={seed: [1, 2]}"], plugin=["a.py"])
+    again = sweep_command._again(Sweep(Path("runs/s"), ()), options)
+    assert again == ("locust-agents sweep 'my night.yaml' --out runs/s --set 'sweep={seed: [1, 2]}' --plugin a.py")
