@@ -12,6 +12,7 @@ from locust_agents.scenarios import loader
 from locust_agents.scenarios.model import Entry, Scenario
 from locust_agents.session_plan import Bounds, Load, Terms
 from locust_agents.sizing import Calibration
+from locust_agents.stages import Plan
 
 # What the built-in models answer when they are offered tools, end of turn included: always the same.
 _TINY_ANSWER_TOKENS = {"tiny": 19, "tiny-hybrid": 19, "tiny-long": 250}
@@ -39,6 +40,8 @@ def _load(name: str, entry: Entry, scenario: Scenario) -> Load:
         entry.after_s,
         prefix_of(entry, scenario),
         scaling.scale_of(profile, scenario.scale, scenario.context),
+        entry.twin_of,
+        scenario.arrival_of(name),
     )
 
 
@@ -65,6 +68,7 @@ def bounds_of(scenario: Scenario, duration_s: float | None = None) -> Bounds:
         sessions=scenario.sessions,
         apart_s=scenario.start.apart_s,
         drain_s=scenario.drain_s,
+        stages=Plan.of(scenario),
     )
 
 

@@ -8,7 +8,9 @@ from locust_agents import preambles
 from locust_agents.plugins.api import Behaviour
 from locust_agents.prefix_break import PrefixBreak
 from locust_agents.profile import Profile
+from locust_agents.scenarios.course import Arrival
 from locust_agents.sizing import Calibration
+from locust_agents.stages import Plan
 
 START = -1
 """Stands in `waits` for the start of the session, where the number of an earlier turn could be."""
@@ -22,7 +24,8 @@ class Load:
     """An entry of a swarm: what its agents do. `after_s` is when the first of them starts.
 
     `prefix` is what of their prompts the run changes on purpose, or keeps the product from changing; `scale` None is
-    that of the run.
+    that of the run. `twin_of` is the entry whose draws its agents repeat. `arrival` is the clock on which its sessions
+    start, None where an agent's next session follows its last.
     """
 
     entry: str
@@ -33,6 +36,13 @@ class Load:
     after_s: float = 0.0
     prefix: PrefixBreak | None = None
     scale: float | None = None
+    twin_of: str | None = None
+    arrival: Arrival | None = None
+
+    @property
+    def drawn_as(self) -> str:
+        """The entry whose draws its agents have."""
+        return self.twin_of or self.entry
 
     def of(self, terms: "Terms") -> "Terms":
         """The run's terms as they are for this entry."""
@@ -68,13 +78,17 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """When a run ends: the first of `duration_s`, `turns` of all agents and `sessions` of each; None is no bound."""
+    """When a run ends: the first of `duration_s`, `turns` of all agents and `sessions` of each; None is no bound.
+
+    With `stages` no turn starts after the last of them, and how far `apart_s` agents come in is theirs to say.
+    """
 
     duration_s: float | None = None
     turns: int | None = None
     sessions: int | None = None
     apart_s: float = 0.0
     drain_s: float = 0.0
+    stages: Plan | None = None
 
 
 @dataclass(frozen=True, slots=True)

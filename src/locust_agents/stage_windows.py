@@ -1,8 +1,8 @@
 """Decides when an agent may start turns in a run with stages, as spans of time that can be looked up in advance."""
 
+from bisect import bisect
 from collections.abc import Sequence
-from itertools import count, takewhile
-from math import inf
+from math import ceil, inf
 
 from locust_agents.stages import Plan
 
@@ -33,6 +33,6 @@ def _let_in_s(plan: Plan, entry: str, number: int, span: Window) -> float | None
     begun_s, end_s = span
     if number >= plan.wanted(entry, begun_s):
         return None
-    places = count() if plan.apart_s > 0 else range(1)
-    looks = takewhile(lambda at_s: at_s < end_s, (begun_s + plan.apart_s * place for place in places))
-    return next((at_s for at_s in looks if plan.may_start(entry, number, at_s)), None)
+    places = range(ceil((end_s - begun_s) / plan.apart_s) if plan.apart_s > 0 else 1)
+    place = bisect(places, False, key=lambda place: plan.may_start(entry, number, begun_s + plan.apart_s * place))
+    return begun_s + plan.apart_s * place if place < len(places) else None
