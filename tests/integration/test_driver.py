@@ -493,7 +493,7 @@ def test_a_fault_is_told_in_one_line(faults: Faults) -> None:
     before = (
         "looking for",
         "measuring",
-        "the server reports",
+        "the server's token counts",
         "http:",
         "forecast:",
         "to prefill",

@@ -84,7 +84,7 @@ def with_workers(folder: Path, scenario: str, server: ReplayServer, lost_after_t
             wait_for_turns(folder, lost_after_turns, processes[0])
             (lost := processes.pop()).kill()
             lost.wait()
-        status = processes[0].wait(PATIENCE_S)
+        status = end_of(processes, folder)
         assert {worker.wait(PATIENCE_S) for worker in processes[1:]} == {0}
     finally:
         for process in processes:
@@ -94,6 +94,16 @@ def with_workers(folder: Path, scenario: str, server: ReplayServer, lost_after_t
     assert "Traceback" not in said, said
     [out] = (folder / "runs").iterdir()
     return outcome(status, out, said)
+
+
+def end_of(processes: "Sequence[subprocess.Popen[bytes]]", folder: Path) -> int:
+    """The master's status; it would wait for ever for a worker that could not begin."""
+    deadline = time.monotonic() + PATIENCE_S
+    while (status := processes[0].poll()) is None:
+        is_well = time.monotonic() < deadline and all(worker.poll() in (None, 0) for worker in processes[1:])
+        assert is_well, "".join(path.read_text() for path in sorted(folder.glob("*.log")))
+        time.sleep(0.1)
+    return status
 
 
 def wait_for_turns(folder: Path, number: int, master: "subprocess.Popen[bytes]") -> None:
