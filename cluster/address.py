@@ -1,6 +1,6 @@
 """Decides where rank 0 listens, by which address agents reach it, and which ports a launch from a hostfile takes."""
 
-from locust_agents.cluster.hostfile_values import LOCAL, is_loopback, rank_0_address
+from locust_agents.cluster.hosts.values import LOCAL, is_loopback, rank_0_address
 from locust_agents.cluster.launch_spec import LaunchSpec
 
 EVERYWHERE = "0.0.0.0"

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
-from locust_agents.cluster import attached_hosts
-from locust_agents.cluster.attached_hosts import AttachedHost
-from locust_agents.cluster.benchmark_output import Result
+from locust_agents.cluster.benchmark.output import Result
 from locust_agents.cluster.crew import ProcessRecord
-from locust_agents.cluster.memory_sample import Host
+from locust_agents.cluster.remote import attached_hosts
+from locust_agents.cluster.remote.attached_hosts import AttachedHost
+from locust_agents.cluster.vitals.memory_sample import Host
 from locust_agents.errors import ClusterError, ScenarioError
 
 _PORTS = {"http": 80, "https": 443}

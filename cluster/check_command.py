@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from locust_agents import forecast, forecast_input, last_curve, sweep_cells, sweep_reading
-from locust_agents.cluster import attach, check_lines, launchers, launching, probe
+from locust_agents.cluster import attach, check_lines, launchers, launching
 from locust_agents.cluster.address import fixed_ports
 from locust_agents.cluster.launch_spec import LaunchSpec
 from locust_agents.cluster.launching import Launchable
-from locust_agents.prefill_curve import Speed
+from locust_agents.cluster.probe import course
+from locust_agents.forecast import input, last_curve, outlook
+from locust_agents.forecast.prefill_curve import Speed
 from locust_agents.scenarios import chosen
 from locust_agents.scenarios.loader import Override, read_override
 from locust_agents.scenarios.model import Probe, Scenario, Server
+from locust_agents.sweep import cells, reading
 
 RUN = Path("runs") / "RUN"
 """Stands for the folder that a run will make."""
@@ -46,8 +48,8 @@ def _swept(scenario: Scenario, options: argparse.Namespace, overrides: Sequence[
     if scenario.sweep is None or not scenario.sweep.axes:
         return []
     read = partial(_cell, options, overrides)
-    count = len(sweep_reading.cells(scenario, scenario.sweep, read, _to_stderr))
-    axes = (f"{key} {', '.join(map(sweep_cells.shown, values))}" for key, values in scenario.sweep.axes.items())
+    count = len(reading.cells(scenario, scenario.sweep, read, _to_stderr))
+    axes = (f"{key} {', '.join(map(cells.shown, values))}" for key, values in scenario.sweep.axes.items())
     return [f"sweep   {count} runs, if it is swept: {'; '.join(axes)}"]
 
 
@@ -57,10 +59,10 @@ def _cell(options: argparse.Namespace, overrides: Sequence[Override], own: Seque
 
 def _forecast(scenario: Scenario) -> list[str]:
     """From the curve of the last run against such a server, where there is one."""
-    loads, terms = forecast_input.loads_of(scenario), forecast_input.terms_of(scenario)
-    found = last_curve.find(Path("runs"), forecast_input.server_of(scenario))
+    loads, terms = input.loads_of(scenario), input.terms_of(scenario)
+    found = last_curve.find(Path("runs"), input.server_of(scenario))
     speed = Speed() if found is None else found.speed
-    return forecast.lines(forecast.forecast(loads, terms, forecast_input.bounds_of(scenario), speed))
+    return outlook.lines(outlook.forecast(loads, terms, input.bounds_of(scenario), speed))
 
 
 def _swarm(scenario: Scenario) -> list[str]:
@@ -94,7 +96,7 @@ def _probe(made: Launchable | None, ports: tuple[int, int] | None) -> int:
     if made is None or ports is None:
         print("probe   nothing to ask: hosts are asked where the run launches the server (server.launch)")
         return 0
-    printed, is_ok = probe.probe(made.spec, made.model, ports[0], _to_stderr)
+    printed, is_ok = course.probe(made.spec, made.model, ports[0], _to_stderr)
     print("\n".join(printed))
     return 0 if is_ok else 3
 

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from locust_agents.cluster.address import base_url
-from locust_agents.cluster.attached_hosts import AttachedHost, described
-from locust_agents.cluster.benchmark_job import Ask
+from locust_agents.cluster.benchmark.job import Ask
+from locust_agents.cluster.benchmark.raw import FOLDER, benchmark_command
 from locust_agents.cluster.command import launch_command, plain_line, shell_line
-from locust_agents.cluster.hostfile_rdma import devices
-from locust_agents.cluster.hostfile_values import Hostfile, ring_addresses
+from locust_agents.cluster.hosts.rdma import devices
+from locust_agents.cluster.hosts.values import Hostfile, ring_addresses
 from locust_agents.cluster.launch_spec import LaunchSpec
-from locust_agents.cluster.raw_benchmark import FOLDER, benchmark_command
+from locust_agents.cluster.remote.attached_hosts import AttachedHost, described
 from locust_agents.scenarios.model import Server
 
 _WIDTH = 8

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from locust_agents.cluster import hostfile
-from locust_agents.cluster.hostfile import Hostfile
-from locust_agents.cluster.hostfile_rdma import devices
+from locust_agents.cluster.hosts import hostfile
+from locust_agents.cluster.hosts.hostfile import Hostfile
+from locust_agents.cluster.hosts.rdma import devices
 from locust_agents.errors import ScenarioError
 from locust_agents.scenarios.model import Launch, Server
 

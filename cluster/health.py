@@ -5,12 +5,12 @@ from contextlib import closing
 from itertools import cycle, islice
 from math import ceil
 
-from locust_agents import request
+from locust_agents.answers.stream import StreamReader
 from locust_agents.cluster import http_calls
-from locust_agents.cluster.heartbeat import Sign
 from locust_agents.cluster.http_calls import UNHEARD
 from locust_agents.cluster.policy import Health, TurnResult
-from locust_agents.stream import StreamReader
+from locust_agents.cluster.watch.heartbeat import Sign
+from locust_agents.prompts import request
 
 WORDS = ("return", "value", "class", "import", "result", "self", "name", "list")
 """Words that are one token each, with the space before them, in tokenizers trained on code."""

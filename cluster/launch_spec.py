@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from locust_agents.cluster.hostfile_shape import ENV_NAME
-from locust_agents.cluster.hostfile_values import Hostfile
+from locust_agents.cluster.hosts.shape import ENV_NAME
+from locust_agents.cluster.hosts.values import Hostfile
 
 Options = Mapping[str, str | int | float | bool | None]
 

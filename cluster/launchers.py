@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from locust_agents.cluster import attach as attaching
-from locust_agents.cluster import attached_hosts, benchmark_output, launching, raw_benchmark, supervisor
+from locust_agents.cluster import launching, supervisor
 from locust_agents.cluster.attach import Attached
-from locust_agents.cluster.attached_hosts import AttachedHost
-from locust_agents.cluster.benchmark_job import Ask
-from locust_agents.cluster.benchmark_output import Result
+from locust_agents.cluster.benchmark import output, raw
+from locust_agents.cluster.benchmark.job import Ask
+from locust_agents.cluster.benchmark.output import Result
 from locust_agents.cluster.launching import Launchable
+from locust_agents.cluster.remote import attached_hosts
+from locust_agents.cluster.remote.attached_hosts import AttachedHost
 from locust_agents.cluster.supervisor import Cluster
 from locust_agents.scenarios import model
 from locust_agents.scenarios.model import Probe, Scenario
@@ -74,6 +76,6 @@ def ask_of(probe: Probe) -> Ask:
 
 
 def _measure(made: Launchable, probe: Probe, folder: Path, say: Say, note: Note) -> Result:
-    result = raw_benchmark.run(made.spec, made.model, ask_of(probe), folder, say, note)
-    say(benchmark_output.described(result))
+    result = raw.run(made.spec, made.model, ask_of(probe), folder, say, note)
+    say(output.described(result))
     return result

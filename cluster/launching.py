@@ -4,10 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from locust_agents.cluster import hostfile, launch_spec, model_facts, option_checks, ports, tiny_model
+from locust_agents.cluster import launch_spec, ports
 from locust_agents.cluster.address import fixed_ports, listen_host
+from locust_agents.cluster.hosts import hostfile
 from locust_agents.cluster.launch_spec import LaunchSpec
+from locust_agents.cluster.options import checks, model_facts
 from locust_agents.cluster.situation import Situation
+from locust_agents.cluster.tiny import model as tiny_model
 from locust_agents.errors import ScenarioError
 from locust_agents.plugins import registry
 from locust_agents.scenarios.model import Launch, Scenario, Server
@@ -30,7 +33,7 @@ def launchable(scenario: Scenario, launch: Launch, say: Callable[[str], None]) -
     hosts, backend, warnings = _hosts(launch)
     spec = _spec(scenario.server, launch, hosts, backend)
     model = _model(launch, spec, say)
-    found = option_checks.check({**spec.options, "host": listen_host(spec)}, _situation(scenario, spec, model))
+    found = checks.check({**spec.options, "host": listen_host(spec)}, _situation(scenario, spec, model))
     if wrong := [*launch_spec.faults(spec), *found.errors]:
         raise ScenarioError("\n".join(wrong))
     return Launchable(spec, model, (*warnings, *found.warnings))

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from locust_agents.cluster.model_facts import ModelFacts
-from locust_agents.cluster.options import Scalar
+from locust_agents.cluster.options.known import Scalar
+from locust_agents.cluster.options.model_facts import ModelFacts
 
 
 @dataclass(frozen=True, slots=True)

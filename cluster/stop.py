@@ -8,12 +8,13 @@ from pathlib import Path
 
 import psutil
 
-from locust_agents.cluster import process_list, remote_end
+from locust_agents.cluster import process_list
 from locust_agents.cluster.crew import cpu_share, is_alive
 from locust_agents.cluster.guardian import end_group
 from locust_agents.cluster.process import GRACE_S
 from locust_agents.cluster.process_list import ProcessRecord
-from locust_agents.cluster.remote import Line
+from locust_agents.cluster.remote import end
+from locust_agents.cluster.remote.line import Line
 from locust_agents.errors import ClusterError
 
 
@@ -93,7 +94,7 @@ def _look_here(record: ProcessRecord) -> Fate | None:
 def _look_far(record: ProcessRecord, lines: Lines) -> Fate | None:
     try:
         line = lines.to(str(record.ssh))
-        seen = remote_end.look(line, [record.pid]).get(record.pid)
+        seen = end.look(line, [record.pid]).get(record.pid)
     except ClusterError as error:
         return Fate(f"may still run: {error}", left=True)
     if seen and not record.is_same(seen.start_time):
@@ -142,16 +143,16 @@ def _outlives(process: psutil.Process, patience_s: float) -> bool:
 def _end_far(record: ProcessRecord, lines: Lines) -> Fate:
     try:
         line = lines.to(str(record.ssh))
-        if remote_end.end(line, record, GRACE_S):
+        if end.end(line, record, GRACE_S):
             return ENDED
-        return _left(record, remote_end.spinning(line, record))
+        return _left(record, end.spinning(line, record))
     except ClusterError as error:
         return Fate(f"may still run: {error}", ran=True, left=True)
 
 
 def _left(record: ProcessRecord, share: float) -> Fate:
     spins = f", and takes {share:.0%} of a core" if share >= 0.1 else ""
-    return Fate(f"still runs after SIGKILL{spins}: {remote_end.kill_command(record)}", ran=True, left=True)
+    return Fate(f"still runs after SIGKILL{spins}: {end.kill_command(record)}", ran=True, left=True)
 
 
 def _short(host: str) -> str:

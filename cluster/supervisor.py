@@ -6,14 +6,14 @@ from pathlib import Path
 
 from locust_agents.cluster import health, launching, logs, ports
 from locust_agents.cluster.address import base_url
-from locust_agents.cluster.benchmark_output import Result
+from locust_agents.cluster.benchmark.output import Result
 from locust_agents.cluster.command import LaunchSpec, launch_command
 from locust_agents.cluster.crew import Crew, ProcessRecord
-from locust_agents.cluster.memory_sample import Host
 from locust_agents.cluster.policy import Action, Health, Kind, Observation, Phase, State, TurnResult, decide
 from locust_agents.cluster.process import Guardian
-from locust_agents.cluster.remote_ranks import ssh_names
-from locust_agents.cluster.vitals import hosts_of
+from locust_agents.cluster.remote.ranks import ssh_names
+from locust_agents.cluster.vitals.look import hosts_of
+from locust_agents.cluster.vitals.memory_sample import Host
 from locust_agents.errors import ClusterError
 
 MODEL_NAME = "default_model"

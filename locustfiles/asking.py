@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
+from locust_agents.answers.stream import Answer
 from locust_agents.locustfiles.transport import Exchange, Target, perform
 from locust_agents.outcome import Ending, Outcome, classify
 from locust_agents.patience import Patience, Timeouts
-from locust_agents.request import Request
-from locust_agents.stream import Answer
+from locust_agents.prompts.request import Request
 
 Say = Callable[[str], None]
 Note = Callable[[str, Mapping[str, Any]], None]

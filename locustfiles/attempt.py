@@ -6,19 +6,20 @@ from time import perf_counter, time
 import gevent
 from gevent import GreenletExit
 
-from locust_agents import misses, request
-from locust_agents.branch import Branch
-from locust_agents.dialogue import Dialogue
+from locust_agents.answers.stream import StreamReader
+from locust_agents.answers.whole_answer import BodyReader
 from locust_agents.locustfiles import attempt_record, missed
 from locust_agents.locustfiles.attempt_values import Attempt, Identity, Over, Result
 from locust_agents.locustfiles.attempt_watch import Watch
 from locust_agents.locustfiles.swarm import OpenTurn, Swarm
 from locust_agents.locustfiles.transport import Exchange, perform
+from locust_agents.misses import causes
 from locust_agents.outcome import Ending, Outcome, classify
 from locust_agents.patience import Patience, Timeouts
+from locust_agents.prompts import request
+from locust_agents.prompts.branch import Branch
+from locust_agents.prompts.dialogue import Dialogue
 from locust_agents.records import TurnRecord
-from locust_agents.stream import StreamReader
-from locust_agents.whole_answer import BodyReader
 
 # What a client takes to say that a prompt is too long; a behaviour that goes on at once must not hold the loop.
 _UNSENT_S = 0.2
@@ -68,7 +69,7 @@ def _keep(swarm: Swarm, dialogue: Dialogue | Branch, attempt: Attempt, over: Ove
     record = attempt_record.record(swarm, dialogue, attempt, over)
     if isinstance(dialogue, Dialogue):  # a question beside the history is no turn of it
         found = missed.miss(swarm, dialogue, who.kind, who.profile, exchange, record.expected_tokens)
-        record = record if found is None else misses.marked(record, found)
+        record = record if found is None else causes.marked(record, found)
     _stock_request(swarm, swarm.ended(exchange, record))
 
 

@@ -4,17 +4,18 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from locust_agents import prefill_speed, records, tool_calls
-from locust_agents.answer_check import Checked
-from locust_agents.branch import Branch
-from locust_agents.dialogue import Dialogue
+from locust_agents import records
+from locust_agents.answers import prefill_speed, tool_calls
+from locust_agents.answers.stream import Answer
 from locust_agents.locustfiles import missed
 from locust_agents.locustfiles.attempt_values import Attempt, Over
 from locust_agents.locustfiles.swarm import Swarm
 from locust_agents.locustfiles.transport import Exchange
 from locust_agents.outcome import Outcome
+from locust_agents.prompts.branch import Branch
+from locust_agents.prompts.dialogue import Dialogue
 from locust_agents.records import TurnRecord
-from locust_agents.stream import Answer
+from locust_agents.right.answer_check import Checked
 
 
 def record(swarm: Swarm, dialogue: Dialogue | Branch, attempt: Attempt, over: Over) -> TurnRecord:

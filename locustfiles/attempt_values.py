@@ -4,10 +4,10 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from locust_agents.answer_check import Judge
 from locust_agents.locustfiles.transport import Exchange
 from locust_agents.outcome import Outcome
 from locust_agents.patience import Patience
+from locust_agents.right.answer_check import Judge
 
 
 @dataclass(frozen=True, slots=True)

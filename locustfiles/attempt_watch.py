@@ -1,11 +1,11 @@
 """Tells the hooks, and the table of shared prefixes, what each read of an answer brought."""
 
-from locust_agents.branch import Branch
-from locust_agents.dialogue import Dialogue
 from locust_agents.locustfiles import missed
 from locust_agents.locustfiles.attempt_values import Identity
 from locust_agents.locustfiles.swarm import Swarm
 from locust_agents.locustfiles.transport import Exchange
+from locust_agents.prompts.branch import Branch
+from locust_agents.prompts.dialogue import Dialogue
 
 
 class Watch:

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from locust_agents.cluster.benchmark_output import Result
+from locust_agents.cluster.benchmark.output import Result
 from locust_agents.cluster.crew import ProcessRecord
-from locust_agents.cluster.memory_sample import Host
+from locust_agents.cluster.vitals.memory_sample import Host
 from locust_agents.errors import LocustAgentsError, PluginError
 from locust_agents.plugins import registry
 from locust_agents.plugins.api import Running

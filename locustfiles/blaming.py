@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from locust_agents.blame import Blamer
-from locust_agents.cluster import model_facts, tiny_model
-from locust_agents.cluster.cache_entries import prompt_cache
+from locust_agents.cluster.options import model_facts
+from locust_agents.cluster.options.cache_entries import prompt_cache
+from locust_agents.cluster.tiny import model
+from locust_agents.misses.blame import Blamer
+from locust_agents.prompts.sizing import Calibration
 from locust_agents.scenarios.model import Launch, Scenario
-from locust_agents.sizing import Calibration
 
 
 def blamer_of(scenario: Scenario, measured: Calibration) -> Blamer:
@@ -19,8 +20,8 @@ def blamer_of(scenario: Scenario, measured: Calibration) -> Blamer:
 
 def _folder(launch: Launch) -> Path:
     """Where the model lies on this machine; a folder that is not here tells nothing."""
-    if launch.model in tiny_model.VARIANTS:
-        return tiny_model.ensure(launch.model, lambda _: None)
+    if launch.model in model.VARIANTS:
+        return model.ensure(launch.model, lambda _: None)
     return Path(launch.model).expanduser()
 
 

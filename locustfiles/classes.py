@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import fields
 
-from locust_agents.forecast_input import prefix_of
+from locust_agents.forecast.input import prefix_of
 from locust_agents.locustfiles.user import CodingAgent
 from locust_agents.patience import Timeouts
 from locust_agents.plugins import registry

@@ -4,12 +4,14 @@ import dataclasses
 import json
 from typing import Any
 
-from locust_agents import last_curve, stored_run, summary, verdict, why, window
+from locust_agents import stored_run, summary, verdict, window
 from locust_agents.cluster import this_machine
+from locust_agents.forecast import last_curve
 from locust_agents.locustfiles import end_text, report_page, self_honesty, senders
 from locust_agents.locustfiles.run_state import RunState
 from locust_agents.outcome import Outcome
-from locust_agents.why import Cause
+from locust_agents.why import reasons
+from locust_agents.why.reasons import Cause
 from locust_agents.window import Taken
 
 
@@ -95,7 +97,7 @@ def _causes(state: RunState, taken: Taken) -> tuple[Cause, ...]:
     """Why the worst turns of each entry waited."""
     if state.path is None or state.running is None:
         return ()
-    return why.why(
+    return reasons.why(
         state.records,
         stored_run.notes(state.path),
         None if state.blamer is None else state.blamer.entries,

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from locust_agents import forecast, forecast_input, last_curve
-from locust_agents.last_curve import Found
+from locust_agents.forecast import input, last_curve, outlook
+from locust_agents.forecast.last_curve import Found
+from locust_agents.forecast.prefill_curve import Speed
+from locust_agents.forecast.session_plan import Bounds
+from locust_agents.forecast.timetable import timetable
 from locust_agents.locustfiles import curve
 from locust_agents.locustfiles.asking import Peer
 from locust_agents.locustfiles.run_state import RunState
-from locust_agents.prefill_curve import Speed
-from locust_agents.session_plan import Bounds
-from locust_agents.sizing import Calibration
-from locust_agents.timetable import timetable
+from locust_agents.prompts.sizing import Calibration
 
 
 def foretell(state: RunState, peer: Peer, measured: Calibration) -> None:
@@ -22,15 +22,15 @@ def foretell(state: RunState, peer: Peer, measured: Calibration) -> None:
     scenario = state.running
     if scenario is None or not scenario.swarm:
         return
-    loads, terms = forecast_input.loads_of(scenario), forecast_input.terms_of(scenario, measured)
-    bounds = forecast_input.bounds_of(scenario, state.run_time_s())
+    loads, terms = input.loads_of(scenario), input.terms_of(scenario, measured)
+    bounds = input.bounds_of(scenario, state.run_time_s())
     if state.timed is None and _may_time(state, measured):
-        sizes = forecast.sizes_to_time(timetable(loads, terms, bounds, Speed()))
+        sizes = outlook.sizes_to_time(timetable(loads, terms, bounds, Speed()))
         state.timed = _timed(state, peer, measured, sizes, bounds)
     elif state.timed is None:
         state.timed = _earlier(state)
-    state.forecast = forecast.forecast(loads, terms, bounds, state.speed or Speed())
-    for line in forecast.lines(state.forecast):
+    state.forecast = outlook.forecast(loads, terms, bounds, state.speed or Speed())
+    for line in outlook.lines(state.forecast):
         state.say(line)
 
 
@@ -53,7 +53,7 @@ def _earlier(state: RunState) -> Found | None:
     """Of the last run beside this one, or where `check` looks, that timed this server."""
     if state.folder is None or state.running is None:
         return None
-    wanted = forecast_input.server_of(state.running)
+    wanted = input.server_of(state.running)
     for runs in dict.fromkeys((state.folder.path.parent, Path("runs"))):
         if (found := last_curve.find(runs, wanted)) is not None:
             state.say(f"the server's speed is taken from {runs / found.run}")

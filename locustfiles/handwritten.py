@@ -6,12 +6,12 @@ from typing import Any, Protocol, TypeGuard
 from locust import User
 from locust.env import Environment
 
-from locust_agents import roles, scaling
 from locust_agents.errors import ScenarioError
 from locust_agents.limits import parse_limit
 from locust_agents.plugins import registry
 from locust_agents.plugins.api import Behaviour
 from locust_agents.profile import Profile
+from locust_agents.prompts import roles, scaling
 from locust_agents.scenarios.model import Attach, Scenario, Server
 
 

@@ -1,9 +1,9 @@
 """Asks the identity prompt alone, before the load, and says which checks of the answers the run can make."""
 
-from locust_agents import answer_check, canary, identity
-from locust_agents.answer_check import Checks
 from locust_agents.locustfiles import asking
 from locust_agents.locustfiles.asking import Note, Peer, Say
+from locust_agents.right import answer_check, canary, identity
+from locust_agents.right.answer_check import Checks
 from locust_agents.scenarios.model import Scenario
 
 # How often an agent is asked where a scenario wants the identity check alone and names no number.

@@ -12,19 +12,10 @@ from locust.env import Environment
 from locust.event import Events
 from locust.runners import MasterRunner, WorkerRunner
 
-from locust_agents.locustfiles import (
-    conductor,
-    relay,
-    report,
-    scenario_option,
-    seating,
-    stock_report,
-    web_form,
-    web_tab,
-    web_where,
-)
+from locust_agents.locustfiles import conductor, relay, report, scenario_option, seating, stock_report
 from locust_agents.locustfiles.conductor import Conductor
 from locust_agents.locustfiles.events import ensure_hooks
+from locust_agents.locustfiles.web import form, tab, where
 from locust_agents.locustfiles.worker import Worker
 from locust_agents.scenarios.model import Scenario
 
@@ -71,7 +62,7 @@ def _join_and_report(environment: Environment, scenario: Scenario | None) -> Non
             part.out = Path(out)
         environment.events.quit.add_listener(lambda **_: report.show(part))
         _show_in_page(environment, part)
-        if scenario is not None and (unused := web_form.unused(scenario, environment.parsed_options)):
+        if scenario is not None and (unused := form.unused(scenario, environment.parsed_options)):
             _log.warning(unused)
         if scenario_option.START in os.environ and environment.runner is not None:
             gevent.spawn(environment.runner.start_shape)
@@ -82,10 +73,10 @@ def _show_in_page(environment: Environment, part: Conductor) -> None:
     web_ui, options = environment.web_ui, environment.parsed_options
     if web_ui is None:
         return
-    web_tab.install(environment, part, web_ui)
+    tab.install(environment, part, web_ui)
     if scenario_option.START in os.environ:
         base, scheme = getattr(options, "web_base_path", None) or "", "https" if web_ui.tls_cert else "http"
-        print(*web_where.lines(web_ui.host, web_ui.port, base, os.environ, scheme), sep="\n", file=sys.stderr)
+        print(*where.lines(web_ui.host, web_ui.port, base, os.environ, scheme), sep="\n", file=sys.stderr)
 
 
 def _heed_sigterm(environment: Environment) -> None:
@@ -121,5 +112,5 @@ def _add_options(parser: LocustArgumentParser, scenario: Scenario | None) -> Non
         include_in_web_ui=False,
         help="Load an attached server although others use it",
     )
-    web_form.add_options(parser, scenario)
+    form.add_options(parser, scenario)
     parser.add_argument("--agents-plan", default="", include_in_web_ui=False, help="Sent to workers by the master")

@@ -4,13 +4,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
 
-from locust_agents.cluster import health, watch_turns
-from locust_agents.cluster.guard import Guard
-from locust_agents.cluster.heartbeat import Heartbeat
-from locust_agents.cluster.peaks import Peaks
-from locust_agents.cluster.vitals import Vitals
-from locust_agents.cluster.watch_look import OpenLook, Rules
-from locust_agents.cluster.watcher import Watched, Watcher
+from locust_agents.cluster import health
+from locust_agents.cluster.vitals.guard import Guard
+from locust_agents.cluster.vitals.look import Vitals
+from locust_agents.cluster.vitals.peaks import Peaks
+from locust_agents.cluster.watch import turns
+from locust_agents.cluster.watch.heartbeat import Heartbeat
+from locust_agents.cluster.watch.look import OpenLook, Rules
+from locust_agents.cluster.watch.watcher import Watched, Watcher
 from locust_agents.errors import ClusterError, PluginError
 from locust_agents.locustfiles.backend import Backend, Note, Say
 from locust_agents.plan import RunPlan
@@ -57,7 +58,7 @@ class Lookout:
 
     def ended(self, record: TurnRecord) -> None:
         """A turn has ended: the one before a hang is named in its verdict."""
-        self._watcher.ended(watch_turns.ended_look(record, perf_counter(), _unusual(record, self._plan.model)))
+        self._watcher.ended(turns.ended_look(record, perf_counter(), _unusual(record, self._plan.model)))
 
     def restarted(self, server: Backend) -> None:
         """Another start of the server is up."""
@@ -104,6 +105,6 @@ class Lookout:
 def _unusual(record: TurnRecord, model: str) -> tuple[str, ...]:
     """From the profile's name, which is all that a worker's record tells; a hand-written profile has none."""
     try:
-        return watch_turns.unusual_fields(registry.profile(record.profile).parameters, model)
+        return turns.unusual_fields(registry.profile(record.profile).parameters, model)
     except PluginError:
         return ()

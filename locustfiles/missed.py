@@ -1,12 +1,12 @@
 """What an attempt's record says of the prompt cache: how much it could have held, and why it did not."""
 
-from locust_agents import request
-from locust_agents.branch import Branch
-from locust_agents.dialogue import Dialogue
 from locust_agents.locustfiles.swarm import Swarm
 from locust_agents.locustfiles.transport import Exchange
-from locust_agents.misses import Miss
-from locust_agents.misses_past import Attempted
+from locust_agents.misses.causes import Miss
+from locust_agents.misses.past import Attempted
+from locust_agents.prompts import request
+from locust_agents.prompts.branch import Branch
+from locust_agents.prompts.dialogue import Dialogue
 
 
 def taken_at(exchange: Exchange) -> float | None:

@@ -3,11 +3,11 @@
 from dataclasses import asdict, dataclass
 from random import SystemRandom
 
-from locust_agents import preambles, run_folder
+from locust_agents import run_folder
 from locust_agents.cluster import attach_headers, manners, this_machine
 from locust_agents.cluster.manners import Greeting
 from locust_agents.errors import ScenarioError
-from locust_agents.locustfiles import backend, blaming, calibration, forecasting, identity, senders, web_form
+from locust_agents.locustfiles import backend, blaming, calibration, forecasting, identity, senders
 from locust_agents.locustfiles.asking import Peer
 from locust_agents.locustfiles.backend import Backend
 from locust_agents.locustfiles.handwritten import profiles_of, scenario_of
@@ -15,11 +15,13 @@ from locust_agents.locustfiles.listening import Listening
 from locust_agents.locustfiles.lookout import Lookout
 from locust_agents.locustfiles.run_state import RunState
 from locust_agents.locustfiles.transport import resolve
+from locust_agents.locustfiles.web import form
 from locust_agents.plan import MODEL, RunPlan
+from locust_agents.prompts import preambles
+from locust_agents.prompts.sizing import Calibration
 from locust_agents.run_folder import RunFolder
 from locust_agents.scenarios import loader
 from locust_agents.scenarios.model import Scenario
-from locust_agents.sizing import Calibration
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ def _scenario(state: RunState) -> Scenario:
     """What was given, with what was chosen on the start form since."""
     if state.scenario is None:
         return scenario_of(state.environment)
-    return web_form.chosen(state.scenario, state.environment.parsed_options)
+    return form.chosen(state.scenario, state.environment.parsed_options)
 
 
 def _server(state: RunState, scenario: Scenario, folder: RunFolder) -> Backend:

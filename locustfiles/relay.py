@@ -9,8 +9,8 @@ from locust.env import Environment
 from locust.runners import STATE_MISSING, MasterRunner, WorkerRunner
 
 from locust_agents import records
-from locust_agents.cluster import watch_turns
-from locust_agents.cluster.watch_look import OpenLook
+from locust_agents.cluster.watch import turns
+from locust_agents.cluster.watch.look import OpenLook
 from locust_agents.records import TurnRecord
 
 RECORDS = "agents_records"
@@ -71,7 +71,7 @@ class Sender:
         idle = self._is_idle() and len(lines) == len(self._lines)
         said = {"run": self._run, "first": self._first, "lines": lines, "idle": idle, "faults": self.faults}
         said.update(self._told())
-        said["open"] = watch_turns.to_plain(self._looks(), perf_counter())
+        said["open"] = turns.to_plain(self._looks(), perf_counter())
         self._runner.send_message(RECORDS, said)
 
     @property
@@ -125,7 +125,7 @@ class Receiver:
             self._said[worker] = msg.data
             self._heard_at[worker] = perf_counter()
             self.faults[worker] = msg.data["faults"]
-            self._open[worker] = watch_turns.from_plain(msg.data["open"], perf_counter())
+            self._open[worker] = turns.from_plain(msg.data["open"], perf_counter())
         self._runner.send_message(RECEIVED, {"run": msg.data["run"], "upto": first + len(lines)}, client_id=worker)
 
     def looks(self) -> list[OpenLook]:

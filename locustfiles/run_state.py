@@ -8,27 +8,27 @@ from time import perf_counter, time
 
 from locust.env import Environment
 
-from locust_agents.blame import Blamer
 from locust_agents.breach_so_far import BreachSoFar
-from locust_agents.cluster.benchmark_output import Result
+from locust_agents.cluster.benchmark.output import Result
 from locust_agents.cluster.restart import Gap
 from locust_agents.errors import LocustAgentsError
-from locust_agents.forecast import Forecast
-from locust_agents.last_curve import Found
+from locust_agents.forecast.last_curve import Found
+from locust_agents.forecast.outlook import Forecast
+from locust_agents.forecast.prefill_curve import Speed
 from locust_agents.locustfiles.backend import Backend, Say
 from locust_agents.locustfiles.listening import Listening
 from locust_agents.locustfiles.lookout import Lookout
 from locust_agents.locustfiles.relay import Receiver
 from locust_agents.locustfiles.seating import Usher
 from locust_agents.locustfiles.swarm import Swarm
-from locust_agents.prefill_curve import Speed
+from locust_agents.misses.blame import Blamer
 from locust_agents.records import TurnRecord
 from locust_agents.run_folder import RunFolder
 from locust_agents.scenarios.model import Scenario, Server
 from locust_agents.setting import DRAIN, LOAD, Setting
 from locust_agents.summary import Summary
 from locust_agents.trust import Trust
-from locust_agents.why import Cause
+from locust_agents.why.reasons import Cause
 
 _log = logging.getLogger(__name__)
 

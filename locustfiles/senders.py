@@ -6,7 +6,7 @@ from typing import Any
 import gevent
 from locust.runners import STATE_RUNNING, MasterRunner
 
-from locust_agents.cluster.watch_look import OpenLook
+from locust_agents.cluster.watch.look import OpenLook
 from locust_agents.locustfiles import relay
 from locust_agents.locustfiles.run_state import RunState
 

@@ -7,8 +7,9 @@ from flask import Response, request
 from locust.env import Environment
 from markupsafe import Markup
 
-from locust_agents import html_figures, verdict
+from locust_agents import verdict
 from locust_agents.locustfiles.conductor import Conductor
+from locust_agents.pages import figures
 
 _STYLE = """
 #locust-agents { background: #fff; color: #1b1f24; padding: 16px 24px; font: 15px/1.5 system-ui, sans-serif; }
@@ -32,7 +33,7 @@ def section(part: Conductor) -> Markup:
     if part.summary is None or part.path is None:
         return Markup()
     word = f"{verdict.word(part.exit_status())} (status {part.exit_status()})"
-    tables = html_figures.rows(part.summary) + html_figures.limits(part.summary)
+    tables = figures.rows(part.summary) + figures.limits(part.summary)
     where = (part.path / "report.html").absolute()
     return Markup(
         '<section id="locust-agents"><style>{}</style><h2>Coding agents: {}</h2>{}<p>Charts, each turn and the reasons'

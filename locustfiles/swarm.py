@@ -9,25 +9,26 @@ from time import perf_counter
 import gevent
 from locust.env import Environment
 
-from locust_agents import arrival, preambles, stages
+from locust_agents import arrival, stages
 from locust_agents.arrival import Clock
-from locust_agents.canary_asking import asking_of
-from locust_agents.cluster import watch_turns
-from locust_agents.cluster.watch_look import OpenLook
-from locust_agents.conversation import Preamble
-from locust_agents.expected import Prefixes
+from locust_agents.cluster.watch import turns as watch_turns
+from locust_agents.cluster.watch.look import OpenLook
 from locust_agents.locustfiles.client_cpu import ClientCpu
 from locust_agents.locustfiles.events import ensure_hooks
 from locust_agents.locustfiles.loop_lag import LoopLag
 from locust_agents.locustfiles.seating import Slots
 from locust_agents.locustfiles.transport import Exchange, Target, resolve
+from locust_agents.misses.expected import Prefixes
 from locust_agents.outcome import Outcome
 from locust_agents.plan import RunPlan
 from locust_agents.profile import Profile
+from locust_agents.prompts import preambles
+from locust_agents.prompts.conversation import Preamble
+from locust_agents.prompts.sizing import Sizer
 from locust_agents.records import TurnRecord
+from locust_agents.right.canary_asking import asking_of
 from locust_agents.scenarios.model import Scenario
 from locust_agents.seats import Seat, Seats
-from locust_agents.sizing import Sizer
 from locust_agents.stages import Plan
 
 Sink = Callable[[TurnRecord], TurnRecord | None]

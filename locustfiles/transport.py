@@ -9,11 +9,11 @@ from time import perf_counter
 from typing import Literal
 from urllib.parse import SplitResult, urlsplit
 
+from locust_agents.answers.stream import Answer, StreamReader
+from locust_agents.answers.whole_answer import BodyReader
 from locust_agents.locustfiles.alarm import Alarm, TimeUp
 from locust_agents.outcome import Ending, Outcome
 from locust_agents.patience import Patience
-from locust_agents.stream import Answer, StreamReader
-from locust_agents.whole_answer import BodyReader
 
 Api = Literal["chat", "completions"]
 

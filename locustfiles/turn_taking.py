@@ -7,17 +7,17 @@ from time import perf_counter
 import gevent
 
 from locust_agents import retry
-from locust_agents.canary_asking import Question
-from locust_agents.cluster import watch_turns
-from locust_agents.dialogue import Dialogue, Style
+from locust_agents.cluster.watch import turns
 from locust_agents.locustfiles import attempt
 from locust_agents.locustfiles.attempt_values import Attempt, Identity, Result
 from locust_agents.locustfiles.swarm import Swarm
 from locust_agents.patience import Patience, Timeouts
 from locust_agents.plugins.api import Agent, Compact, Reply, Say, Turn
 from locust_agents.profile import Profile
+from locust_agents.prompts.dialogue import Dialogue, Style
 from locust_agents.records import CANARY
 from locust_agents.retry import Ended
+from locust_agents.right.canary_asking import Question
 
 # A parked slot looks this often whether it is to leave.
 PARKED_S = 0.2
@@ -189,7 +189,7 @@ class Taker:
     def _attempt(self, identity: Identity, body: bytes, turn: Turn) -> Attempt:
         profile = self._profile(turn.agent)
         own = {name: text.format(session=identity.session) for name, text in profile.headers.items()}
-        unusual = watch_turns.unusual_fields(profile.parameters, self._swarm.plan.model)
+        unusual = turns.unusual_fields(profile.parameters, self._swarm.plan.model)
         return Attempt(
             identity, 1, None, body, {**own, **self._swarm.plan.headers}, self._patience(turn), unusual,
             is_streamed=profile.stream, no_call=turn.no_call,

@@ -7,8 +7,7 @@ import gevent
 from locust import User, task
 from locust.exception import StopUser
 
-from locust_agents import preambles, scaling, session_seed
-from locust_agents.dialogue import Style
+from locust_agents import session_seed
 from locust_agents.locustfiles import conductor
 from locust_agents.locustfiles.driver import Driver
 from locust_agents.locustfiles.swarm import Swarm
@@ -17,8 +16,10 @@ from locust_agents.outcome import Outcome
 from locust_agents.patience import Timeouts
 from locust_agents.plugins import registry
 from locust_agents.plugins.api import Agent, Behaviour
-from locust_agents.prefix_break import PrefixBreak
 from locust_agents.profile import Profile
+from locust_agents.prompts import preambles, scaling
+from locust_agents.prompts.dialogue import Style
+from locust_agents.prompts.prefix_break import PrefixBreak
 from locust_agents.seats import Seat
 
 # Before a slot begins anew after a failure: a server that refuses at once must not be hammered.

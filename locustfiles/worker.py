@@ -10,7 +10,7 @@ from locust.env import Environment
 from locust.runners import WorkerRunner
 
 from locust_agents import plan
-from locust_agents.cluster.watch_look import OpenLook
+from locust_agents.cluster.watch.look import OpenLook
 from locust_agents.errors import LocustAgentsError
 from locust_agents.locustfiles import faults, relay, seating
 from locust_agents.locustfiles.classes import classes_of

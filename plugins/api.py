@@ -1,5 +1,6 @@
 """The whole plugin surface: what a behaviour yields, what it is sent, what it holds, and what a listener gets."""
 
+from locust_agents.answers.stream import ToolCall
 from locust_agents.draws import FINAL_ANSWER, HUMAN_GAP, HUMAN_TEXT, LOOP_LENGTH, TOOL_CALL, TOOL_GAP, TOOL_RESULT
 from locust_agents.outcome import Outcome
 from locust_agents.plugins.agent import Agent
@@ -9,7 +10,6 @@ from locust_agents.plugins.steps import Compact, Handle, Join, Pause, Session, S
 from locust_agents.plugins.turns import Document, Hole, Reply, Say, Turn
 from locust_agents.profile import Profile
 from locust_agents.records import TurnRecord
-from locust_agents.stream import ToolCall
 
 __all__ = [
     "FINAL_ANSWER",

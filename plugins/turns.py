@@ -5,9 +5,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from locust_agents.answers.stream import ToolCall
 from locust_agents.outcome import Outcome
 from locust_agents.patience import Leave
-from locust_agents.stream import ToolCall
 
 if TYPE_CHECKING:
     from locust_agents.plugins.agent import Agent

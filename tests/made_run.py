@@ -9,7 +9,7 @@ from typing import Any
 
 from locust_agents import records, run_folder
 from locust_agents.cluster import this_machine
-from locust_agents.misses_totals import Total
+from locust_agents.misses.totals import Total
 from locust_agents.records import TurnRecord
 from locust_agents.scenarios import loader, with_plugins
 from locust_agents.summary import summarise

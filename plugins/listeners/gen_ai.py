@@ -7,7 +7,7 @@ Source: open-telemetry/semantic-conventions-genai, docs/gen-ai/gen-ai-metrics.md
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from locust_agents import itl
+from locust_agents.answers import itl
 from locust_agents.plugins.api import Outcome, TurnRecord
 
 # The convention's bounds end at 81.92 s; an agent of a slow cluster waits longer, so they go on.

@@ -11,18 +11,18 @@ from locust_agents.errors import ClusterError, LocustAgentsError
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "run": ("locust_agents.locustfiles.run_command:main", "one run: a scenario against a server, and its table"),
     "check": ("locust_agents.cluster.check_command:main", "what a run would start, and what is wrong with it"),
-    "sweep": ("locust_agents.sweep_command:main", "one run for each cell of a matrix, and the best one's launch line"),
-    "capacity": ("locust_agents.capacity_command:main", "the most agents that keep the limits, found by search"),
+    "sweep": ("locust_agents.sweep.command:main", "one run for each cell of a matrix, and the best one's launch line"),
+    "capacity": ("locust_agents.capacity.command:main", "the most agents that keep the limits, found by search"),
     "show": ("locust_agents.show_command:main", "a stored run's table again"),
     "runs": ("locust_agents.runs_command:main", "one verdict a line of all runs"),
     "export": ("locust_agents.export_command:main", "a stored run's turns as CSV"),
-    "compare": ("locust_agents.compare_command:main", "two runs: what differs, and what of it is noise"),
+    "compare": ("locust_agents.compare.command:main", "two runs: what differs, and what of it is noise"),
     "schema": ("locust_agents.scenarios.schema:main", "the JSON Schema of a scenario, for an editor"),
     "plugins": ("locust_agents.plugins.plugins_command:main", "what is installed, and what each takes"),
     "init": ("locust_agents.plugins.init_command:main", "write a scenario, a behaviour and its test to start from"),
     "stop": ("locust_agents.cluster.stop_command:main", "end what a killed run left"),
-    "tiny-model": ("locust_agents.cluster.tiny_model:main", "make the model that the quickstart serves"),
-    "replay-server": ("locust_agents.cluster.replay_server:main", "serve timed bytes, for tests of clients"),
+    "tiny-model": ("locust_agents.cluster.tiny.model:main", "make the model that the quickstart serves"),
+    "replay-server": ("locust_agents.cluster.replay.server:main", "serve timed bytes, for tests of clients"),
 }
 
 

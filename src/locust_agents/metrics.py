@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from locust_agents import figures, itl
-from locust_agents.answer_check import RIGHT
+from locust_agents import figures
+from locust_agents.answers import itl
 from locust_agents.figures import Wait
 from locust_agents.outcome import Outcome
 from locust_agents.records import TurnRecord
+from locust_agents.right.answer_check import RIGHT
 
 _APART = (Outcome.CUT, Outcome.ABANDONED, Outcome.CAPPED)
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from locust_agents.stream import Answer
+from locust_agents.answers.stream import Answer
 
 
 class Outcome(StrEnum):

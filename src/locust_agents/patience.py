@@ -3,8 +3,8 @@
 import math
 from dataclasses import dataclass
 
+from locust_agents.answers.stream import Answer
 from locust_agents.outcome import Ending, Outcome
-from locust_agents.stream import Answer
 
 
 @dataclass(frozen=True, slots=True)

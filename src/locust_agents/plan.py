@@ -5,8 +5,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from locust_agents.answer_check import Checks
-from locust_agents.sizing import Calibration
+from locust_agents.prompts.sizing import Calibration
+from locust_agents.right.answer_check import Checks
 
 # The name that makes mlx_lm.server use what it has loaded; any other drains its batch and loads weights.
 MODEL = "default_model"

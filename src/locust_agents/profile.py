@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from locust_agents.messages import ReasoningReplay
 from locust_agents.patience import Timeouts
+from locust_agents.prompts.messages import ReasoningReplay
 
 # The role names that the product gives a meaning; a profile may have others, for behaviours that know them.
 SUB, TITLE, COMPACTION = "sub", "title", "compaction"

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from locust_agents import find_run, html_report, html_run, run_text, stored_run
-from locust_agents.cluster.benchmark_output import Result
-from locust_agents.cluster.peaks import Peaks
+from locust_agents import find_run, run_text, stored_run
+from locust_agents.cluster.benchmark.output import Result
 from locust_agents.cluster.restart import Gap
+from locust_agents.cluster.vitals.peaks import Peaks
+from locust_agents.pages import report
+from locust_agents.pages import run as html_run
 from locust_agents.stored_run import StoredRun
 from locust_agents.summary import Summary
 
@@ -31,7 +33,7 @@ def main(argv: Sequence[str]) -> int:
         print(printed)
     print(f"all of it: {run.path}")
     if options.html is not None:
-        print(f"page: {html_report.write(told, printed, remarks(run), Path(options.html) if options.html else None)}")
+        print(f"page: {report.write(told, printed, remarks(run), Path(options.html) if options.html else None)}")
     sys.stdout.flush()  # what makes it less than a whole run stands last in a log of both, too
     for line in [*remarks(run), *sorted(set(run.summary.get("plugin_faults") or ()))]:
         print(line, file=sys.stderr)

@@ -12,16 +12,16 @@ from pydantic import ValidationError
 
 from locust_agents import records, window
 from locust_agents import trust as trusts
-from locust_agents import why as causes
 from locust_agents.errors import ScenarioError
+from locust_agents.forecast.prefill_curve import Curve, through
 from locust_agents.limits import Limit, parse_limit
-from locust_agents.prefill_curve import Curve, through
 from locust_agents.records import TurnRecord
 from locust_agents.scenarios.model import Scenario
 from locust_agents.setting import DRAIN, LOAD, Setting
 from locust_agents.summary import Summary, summarise
 from locust_agents.trust import Trust, Witness
-from locust_agents.why import Cause
+from locust_agents.why import reasons as causes
+from locust_agents.why.reasons import Cause
 
 _Read = TypeVar("_Read")
 

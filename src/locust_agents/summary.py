@@ -4,27 +4,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from locust_agents import (
-    answer_check_totals,
-    cold,
-    figures,
-    itl,
-    lateness,
-    metrics,
-    misses_totals,
-    trust,
-    twins,
-    window,
-)
-from locust_agents.answer_check_totals import Answers
+from locust_agents import cold, figures, lateness, metrics, trust, twins, window
+from locust_agents.answers import itl
 from locust_agents.cold import ColdTurn
 from locust_agents.figures import Wait
+from locust_agents.forecast.prefill_curve import Curve
 from locust_agents.lateness import Lateness
 from locust_agents.limits import KINDS, METRICS, Limit
-from locust_agents.misses_totals import Total
+from locust_agents.misses import totals
+from locust_agents.misses.totals import Total
 from locust_agents.outcome import Outcome
-from locust_agents.prefill_curve import Curve
 from locust_agents.records import CANARY, TurnRecord
+from locust_agents.right import answer_check_totals
+from locust_agents.right.answer_check_totals import Answers
 from locust_agents.setting import Setting
 from locust_agents.twins import Pairs
 from locust_agents.verdict import Judgement, judge
@@ -123,9 +115,9 @@ def summarise(
         no_call=metrics.no_call(records),
         thinking=metrics.thinking(records),
         reuse=metrics.reuse_of_all(records),
-        misses=misses_totals.by_cause(records, curve),
-        wasted_prefill=misses_totals.wasted(records),
-        capped=misses_totals.capped(records, curve),
+        misses=totals.by_cause(records, curve),
+        wasted_prefill=totals.wasted(records),
+        capped=totals.capped(records, curve),
         decode_each=figures.statistic(metrics.waits(records, "decode"), "p50"),
         decode_all=metrics.decode_all(records),
         itl_p50_s=itl.quantile_s(gaps, 0.50),

@@ -5,10 +5,12 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len, set_cell_size
 
-from locust_agents import answer_check_totals, limit_lines, misses_lines, trust, twin_lines
+from locust_agents import limit_lines, trust, twin_lines
+from locust_agents.misses import lines as misses_lines
 from locust_agents.quantities import WIDTH, gap, joined, share, speed
 from locust_agents.quantities import count as count
 from locust_agents.quantities import seconds as seconds
+from locust_agents.right import answer_check_totals
 from locust_agents.summary import Row, Summary
 
 _LABEL = 7

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from locust_agents import arrival
-from locust_agents.session_plan import Load, SessionPlan, Waits
+from locust_agents.forecast.session_plan import Load, SessionPlan, Waits
 from locust_agents.stage_windows import Window
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from locust_agents import figures, itl, lateness, metrics, window
+from locust_agents import figures, lateness, metrics, window
+from locust_agents.answers import itl
 from locust_agents.figures import Wait
 from locust_agents.limits import Limit
 from locust_agents.quantities import gap, share

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from math import inf, isfinite
 from random import Random
 
-from locust_agents import bootstrap, compare, compare_draws, metrics, paired, stages
-from locust_agents.bootstrap import Pool
+from locust_agents import metrics, stages
+from locust_agents.compare import bootstrap, comparing, draws, paired
+from locust_agents.compare.bootstrap import Pool
+from locust_agents.compare.paired import Design
 from locust_agents.figures import Wait
-from locust_agents.paired import Design
 from locust_agents.records import CANARY, TurnRecord
 
 _WORST = 5
@@ -82,7 +83,7 @@ def _of(records: Sequence[TurnRecord], entry: str, repeats: str) -> Pairs:
     design = paired.design([a for a, _ in both], [b for _, b in both])
     least, most = (_pool(both, values, design) for values in ([p.least_s for p in made], [p.most_s for p in made]))
     sessions = len({(pair.agent, pair.session) for pair in made})
-    is_few = len(made) < compare.LEAST_TURNS or sessions < paired.LEAST_SESSIONS
+    is_few = len(made) < comparing.LEAST_TURNS or sessions < paired.LEAST_SESSIONS
     low_s, high_s = (None, None) if is_few else _interval(least, most, design)
     return Pairs(
         entry,
@@ -128,7 +129,7 @@ def _median(pool: Pool) -> float | None:
 
 def _interval(least: Pool, most: Pool, design: Design) -> tuple[float | None, float | None]:
     """The low end of what the median is at least, and the high end of what it is at most, of the same draws."""
-    rng, rounds = Random(compare_draws.SEED), compare_draws.affordable(compare.ROUNDS, 2 * len(least.values))
+    rng, rounds = Random(draws.SEED), draws.affordable(comparing.ROUNDS, 2 * len(least.values))
     drawn = [bootstrap.drawn_again(design.units, rng)[0] for _ in range(rounds)]
     ends = (_ends(pool, drawn, design.units.drawn) for pool in (least, most))
     (low, _), (_, high) = ends

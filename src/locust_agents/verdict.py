@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from locust_agents import figures, itl, metrics, worst_turn
+from locust_agents import figures, metrics, worst_turn
+from locust_agents.answers import itl
 from locust_agents.figures import Wait
 from locust_agents.limits import METRICS, Limit
 from locust_agents.outcome import Outcome

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import Protocol
 
-from locust_agents import itl, metrics
+from locust_agents import metrics
+from locust_agents.answers import itl
 from locust_agents.figures import Wait
 from locust_agents.limits import METRICS, Limit
 from locust_agents.outcome import Outcome

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from locust_agents import itl, metrics
-from locust_agents.answer_check import RIGHT
+from locust_agents import metrics
+from locust_agents.answers import itl
 from locust_agents.limits import METRICS, Limit
 from locust_agents.outcome import Outcome
 from locust_agents.records import TurnRecord
+from locust_agents.right.answer_check import RIGHT
 
 
 @dataclass(frozen=True, slots=True)

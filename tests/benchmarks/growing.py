@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from locust_agents import preambles
-from locust_agents.dialogue import Dialogue, Style
+from locust_agents.answers.stream import Answer, ToolCall
 from locust_agents.outcome import Outcome
 from locust_agents.plan import MODEL
 from locust_agents.plugins import registry
 from locust_agents.plugins.api import Agent, Say, Session, Turn, behaviour
-from locust_agents.sizing import Calibration, Sizer
-from locust_agents.stream import Answer, ToolCall
+from locust_agents.prompts import preambles
+from locust_agents.prompts.dialogue import Dialogue, Style
+from locust_agents.prompts.sizing import Calibration, Sizer
 from tests.benchmarks.clocks import Moment, now
 
 TURNS = 60

@@ -8,11 +8,11 @@ from typing import Any
 
 import gevent
 
+from locust_agents.answers.stream import StreamReader
 from locust_agents.cluster.replay import Framing, ReplayServer
 from locust_agents.locustfiles.swarm import OpenTurn, Swarm
 from locust_agents.locustfiles.transport import Exchange
 from locust_agents.records import TurnRecord
-from locust_agents.stream import StreamReader
 from tests.benchmarks import bare, payload, printed, product
 from tests.benchmarks.payload import Load
 

@@ -15,7 +15,7 @@ import gevent
 import pytest
 
 from locust_agents.cluster.replay import Script
-from locust_agents.cluster.replay_wire import to_answer
+from locust_agents.cluster.replay.wire import to_answer
 from locust_agents.locustfiles import alarm, transport
 
 # No loop's timer is finer; below the resolution of a float, a wait for the rest of a deadline would never end.

@@ -10,13 +10,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from locust_agents.dialogue import Dialogue
+from locust_agents.prompts.dialogue import Dialogue
 from locust_agents.locustfiles import headless
 from locust_agents.outcome import Outcome
 from locust_agents.plugins import registry
 from locust_agents.plugins.api import Reply, Say
 from locust_agents.scenarios import loader
-from locust_agents.stream import Answer
+from locust_agents.answers.stream import Answer
 
 rows: list[tuple[float, int]] = []
 say, hear = Dialogue.say, Dialogue.hear

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from locust_agents.cluster.attach import Attached
-from locust_agents.cluster.attached_hosts import read
-from locust_agents.cluster.guard import Guard
-from locust_agents.cluster.vitals import Vitals
+from locust_agents.cluster.remote.attached_hosts import read
+from locust_agents.cluster.vitals.guard import Guard
+from locust_agents.cluster.vitals.look import Vitals
 from tests.integration.real_sshd import NAME, FarHost, far_host
 from tests.patience import PATIENCE_S
 
@@ -44,7 +44,7 @@ def rank(far: FarHost) -> Iterator["subprocess.Popen[bytes]"]:
 def test_memory_and_end_of_a_rank_elsewhere(
     far: FarHost, rank: "subprocess.Popen[bytes]", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("locust_agents.cluster.memory_gauge.EVERY_S", 0.1)
+    monkeypatch.setattr("locust_agents.cluster.vitals.memory_gauge.EVERY_S", 0.1)
     hosts_file = tmp_path / "hosts.json"
     hosts_file.write_text(json.dumps({"backend": "ring", "hosts": [{"ssh": NAME, "ips": ["127.0.0.2"]}]}))
     server = Attached("http://127.0.0.2:8080", known_hosts=read(hosts_file, "http://127.0.0.2:8080"))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from locust_agents.cluster.command import LaunchSpec, find_launcher, launch_command, plain_line, shell_line
-from locust_agents.cluster.hostfile import demand
+from locust_agents.cluster.hosts.hostfile import demand
 from tests.patience import PATIENCE_S
 
 SERVER = """#!/bin/sh

@@ -18,10 +18,11 @@ from urllib.parse import urlsplit
 import psutil
 import pytest
 
-from locust_agents.cluster import ports, tiny_model
+from locust_agents.cluster import ports
 from locust_agents.cluster.command import LaunchSpec
 from locust_agents.cluster.crew import is_alive
 from locust_agents.cluster.supervisor import Cluster, start
+from locust_agents.cluster.tiny import model as tiny_model
 from locust_agents.errors import ClusterError
 from tests.patience import PATIENCE_S
 

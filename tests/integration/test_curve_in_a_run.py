@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import yaml
 
-from locust_agents import last_curve
 from locust_agents.cluster.replay import MLX_HEADERS, Received, ReplayServer, Script, chat_stream
-from locust_agents.last_curve import Found
+from locust_agents.forecast import last_curve
+from locust_agents.forecast.last_curve import Found
+from locust_agents.forecast.prefill_curve import Speed, through
 from locust_agents.plugins import registry
-from locust_agents.prefill_curve import Speed, through
 from locust_agents.scenarios import loader
 from tests.patience import PATIENCE_S
 

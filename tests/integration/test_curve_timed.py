@@ -9,19 +9,20 @@ from typing import Any
 
 import pytest
 
-from locust_agents import last_curve
-from locust_agents.cluster import supervisor, tiny_model
+from locust_agents.cluster import supervisor
 from locust_agents.cluster.launch_spec import LaunchSpec
 from locust_agents.cluster.replay import ReplayServer, Script, chat_stream
 from locust_agents.cluster.supervisor import Cluster
+from locust_agents.cluster.tiny import model
+from locust_agents.forecast import last_curve
+from locust_agents.forecast.prefill_curve import Curve, Speed, through
 from locust_agents.locustfiles import calibration, curve
 from locust_agents.locustfiles.asking import Peer
 from locust_agents.locustfiles.curve import Timing
 from locust_agents.locustfiles.transport import resolve
 from locust_agents.plan import MODEL
 from locust_agents.plugins import registry
-from locust_agents.prefill_curve import Curve, Speed, through
-from locust_agents.sizing import Calibration
+from locust_agents.prompts.sizing import Calibration
 
 EXACT = Calibration("", measured=True)
 Notes = list[tuple[str, Mapping[str, Any]]]
@@ -173,7 +174,7 @@ def test_nothing_is_noted_of_a_server_that_answers_nothing() -> None:
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     spec = LaunchSpec("tiny", options={"prefill-step-size": 256}, ready_s=120.0)
     folder = tmp_path_factory.mktemp("timed")
-    made = supervisor.start(spec, tiny_model.ensure("tiny", print), folder, lambda _: None, lambda *_: None)
+    made = supervisor.start(spec, model.ensure("tiny", print), folder, lambda _: None, lambda *_: None)
     try:
         yield made
     finally:

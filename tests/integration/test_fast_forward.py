@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 
 from locust_agents import retry
+from locust_agents.answers.stream import StreamReader
+from locust_agents.answers.whole_answer import BodyReader
 from locust_agents.cluster.replay import Script, chat_answer
 from locust_agents.locustfiles.transport import Exchange, perform, resolve
 from locust_agents.outcome import Outcome, classify
@@ -14,8 +16,6 @@ from locust_agents.patience import Leave, Patience, Timeouts
 from locust_agents.plugins.profiles import shipped
 from locust_agents.profile import Profile
 from locust_agents.retry import Ended
-from locust_agents.stream import StreamReader
-from locust_agents.whole_answer import BodyReader
 from tests.integration.fast_clock import FastClock, playing
 
 EVENT = b'data: {"choices": [{"delta": {"content": "a"}}]}\n\n'

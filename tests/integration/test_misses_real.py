@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from locust_agents import metrics, misses_totals, run_folder
+from locust_agents import metrics, run_folder
+from locust_agents.misses import totals
 from locust_agents.records import TurnRecord
 from tests.patience import PATIENCE_S, is_sound
 
@@ -68,7 +69,7 @@ def test_agents_that_start_together(
     assert causes(records) == wanted, remark
     twins = [record for record in records if record.miss == "not_stored_yet"]
     assert all("was still prefilling the same start" in (record.miss_detail or "") for record in twins)
-    assert all(1000 < misses_totals.tokens(record) < (record.prompt_tokens or 0) for record in twins)
+    assert all(1000 < totals.tokens(record) < (record.prompt_tokens or 0) for record in twins)
 
 
 def test_a_date_at_the_end_of_the_system_prompt(tmp_path: Path) -> None:

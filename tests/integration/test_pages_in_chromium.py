@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from locust_agents import capacity_page, cli
+from locust_agents import cli
+from locust_agents.capacity import page as capacity_page
 from tests.integration import chromium
 from tests.made_run import make
 from tests.unit.test_capacity_steps import MadeUp, ask, search, series

@@ -12,13 +12,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from locust_agents.cluster import raw_benchmark, tiny_model
-from locust_agents.cluster.benchmark_job import Ask
-from locust_agents.cluster.benchmark_output import Result
+from locust_agents.cluster.benchmark import raw
+from locust_agents.cluster.benchmark.job import Ask
+from locust_agents.cluster.benchmark.output import Result
 from locust_agents.cluster.command import find_launcher
 from locust_agents.cluster.crew import is_alive
-from locust_agents.cluster.hostfile import demand
+from locust_agents.cluster.hosts.hostfile import demand
 from locust_agents.cluster.launch_spec import LaunchSpec
+from locust_agents.cluster.tiny import model as tiny_model
 from locust_agents.errors import ClusterError
 from tests.patience import PATIENCE_S
 
@@ -44,7 +45,7 @@ def left(folder: Path) -> list[object]:
 def test_two_ranks_to_the_result(model: Path, tmp_path: Path) -> None:
     notes: Notes = []
     said: list[str] = []
-    made = raw_benchmark.run(SPEC, model, Ask(512, 16, 1, 1), tmp_path, said.append, lambda *note: notes.append(note))
+    made = raw.run(SPEC, model, Ask(512, 16, 1, 1), tmp_path, said.append, lambda *note: notes.append(note))
     (trial,) = made.trials
     assert made == Result(trial.prompt_tps, trial.generation_tps, trial.peak_memory_gb, (trial,))
     assert made.prompt_tps > made.generation_tps > 0
@@ -69,14 +70,14 @@ def test_a_rank_that_is_killed_is_named(model: Path, tmp_path: Path) -> None:
                     os.kill(int(str(entry["pid"])), signal.SIGKILL)
 
     with pytest.raises(ClusterError, match="rank 1 was ended by signal 9"):
-        raw_benchmark.run(SPEC, model, Ask(100_000, 8, 1, 1), tmp_path, kill, lambda *_: None)
+        raw.run(SPEC, model, Ask(100_000, 8, 1, 1), tmp_path, kill, lambda *_: None)
     assert left(tmp_path) == []
 
 
 def test_a_model_that_cannot_be_split_is_told_in_its_own_words(model: Path, tmp_path: Path) -> None:
     spec = LaunchSpec("tiny", pipeline=True, ready_s=120.0)
     with pytest.raises(ClusterError, match="does not support pipelining") as failed:
-        raw_benchmark.run(spec, model, Ask(64, 4, 1, 1), tmp_path, lambda _: None, lambda *_: None)
+        raw.run(spec, model, Ask(64, 4, 1, 1), tmp_path, lambda _: None, lambda *_: None)
     assert "\n" not in str(failed.value)
     assert "does not support pipelining" in failed.value.log_tail[-1]
     assert left(tmp_path) == []
@@ -85,7 +86,7 @@ def test_a_model_that_cannot_be_split_is_told_in_its_own_words(model: Path, tmp_
 def test_silence_ends_it(model: Path, tmp_path: Path) -> None:
     spec = LaunchSpec("tiny", ready_s=0.3)
     with pytest.raises(ClusterError, match=r"said nothing for 0\.3 s"):
-        raw_benchmark.run(spec, model, Ask(64, 4, 1, 1), tmp_path, lambda _: None, lambda *_: None)
+        raw.run(spec, model, Ask(64, 4, 1, 1), tmp_path, lambda _: None, lambda *_: None)
     assert left(tmp_path) == []
 
 
@@ -119,7 +120,7 @@ def test_a_rank_0_on_another_host_is_heard(
     (tmp_path / "hosts.json").write_text(json.dumps(hosts))
     hostfile = demand(tmp_path / "hosts.json", "ring", ())
     spec = LaunchSpec("m", hostfile=hostfile, python=str(tmp_path / "python"), ready_s=PATIENCE_S)
-    made = raw_benchmark.run(spec, "org/m", Ask(), tmp_path, lambda _: None, lambda *_: None)
+    made = raw.run(spec, "org/m", Ask(), tmp_path, lambda _: None, lambda *_: None)
     assert (made.prompt_tps, made.peak_memory_gb) == (3001.541, 410.628)
     assert (tmp_path / "benchmark" / "rank-0.log").exists() == has_own_log
     assert left(tmp_path) == []

@@ -16,14 +16,16 @@ from urllib.parse import urlsplit
 import psutil
 import pytest
 
-from locust_agents.cluster import ports, process_list, remote_end, stop_command, tiny_model
+from locust_agents.cluster import ports, process_list, stop_command
 from locust_agents.cluster.command import LaunchSpec
 from locust_agents.cluster.crew import is_alive
-from locust_agents.cluster.hostfile import demand
+from locust_agents.cluster.hosts.hostfile import demand
 from locust_agents.cluster.process_list import ProcessRecord
-from locust_agents.cluster.remote import Line
-from locust_agents.cluster.remote_ranks import RemoteRanks
+from locust_agents.cluster.remote import end as remote_end
+from locust_agents.cluster.remote.line import Line
+from locust_agents.cluster.remote.ranks import RemoteRanks
 from locust_agents.cluster.supervisor import Cluster, start
+from locust_agents.cluster.tiny import model as tiny_model
 from tests.integration.real_sshd import ADDRESS, NAME, FarHost, far_host
 from tests.patience import PATIENCE_S
 
@@ -34,7 +36,7 @@ if mode == "locust":
     import locust
 from pathlib import Path
 from locust_agents.cluster.command import LaunchSpec
-from locust_agents.cluster.hostfile import demand
+from locust_agents.cluster.hosts.hostfile import demand
 from locust_agents.cluster.supervisor import start
 
 spec = LaunchSpec("tiny", options={"prefill-step-size": 128}, ready_s=300, python=sys.executable,

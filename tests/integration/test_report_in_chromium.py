@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from locust_agents import html_report, html_run, show_command, stored_run
+from locust_agents import show_command, stored_run
+from locust_agents.pages import report
+from locust_agents.pages import run as html_run
 from tests.integration import chromium
 from tests.made_run import make
 
@@ -49,7 +51,7 @@ def browser() -> Iterator["Browser"]:
 def build(folder: Path) -> Path:
     run = stored_run.read(folder)
     told = html_run.of(run)
-    return html_report.write(told, show_command.text(run, told.summary), show_command.remarks(run))
+    return report.write(told, show_command.text(run, told.summary), show_command.remarks(run))
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from locust_agents.cluster.tiny_model import ensure
+from locust_agents.cluster.tiny.model import ensure
 from tests.patience import PATIENCE_S
 
 TOOLS = [

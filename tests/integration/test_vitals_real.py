@@ -13,19 +13,19 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from locust_agents.cluster import tiny_model
 from locust_agents.cluster.command import LaunchSpec
-from locust_agents.cluster.guard import Guard
 from locust_agents.cluster.supervisor import Cluster, start
-from locust_agents.cluster.vitals import Vitals, hosts_of
+from locust_agents.cluster.tiny import model
+from locust_agents.cluster.vitals.guard import Guard
+from locust_agents.cluster.vitals.look import Vitals, hosts_of
 from tests.patience import PATIENCE_S
 
 PATCHED = """
 import locust
 import json, subprocess, threading
-from locust_agents.cluster.guard import Guard
-from locust_agents.cluster.memory_sample import Host
-from locust_agents.cluster.vitals import Vitals
+from locust_agents.cluster.vitals.guard import Guard
+from locust_agents.cluster.vitals.memory_sample import Host
+from locust_agents.cluster.vitals.look import Vitals
 
 notes, others, answer = [], [], threading.Event()
 
@@ -73,7 +73,7 @@ class Notes:
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cluster, Path]]:
     folder = tmp_path_factory.mktemp("vitals")
     spec = LaunchSpec("tiny", options={"prefill-step-size": 128}, ready_s=PATIENCE_S)
-    cluster = start(spec, tiny_model.ensure("tiny", print), folder, print, lambda *_: None)
+    cluster = start(spec, model.ensure("tiny", print), folder, print, lambda *_: None)
     try:
         yield cluster, folder
     finally:

@@ -63,7 +63,7 @@ def test_charts_have_axes_with_units_a_legend_and_hover(answers: dict[str, Any])
 
 
 def test_names_of_entries_are_no_formulas() -> None:
-    command = [sys.executable, "-m", "locust_agents.locustfiles.web_charts"]
+    command = [sys.executable, "-m", "locust_agents.locustfiles.web.charts"]
     names = json.dumps(["$$x$$", "</script>", *map(str, range(40))])
     drawn = subprocess.run(command, input=names, capture_output=True, text=True, check=True, timeout=PATIENCE_S).stdout
     documents = json.loads(drawn)

@@ -15,17 +15,18 @@ from urllib.parse import urlsplit
 import psutil
 import pytest
 
-from locust_agents.cluster import health, tiny_model
+from locust_agents.answers.stream import StreamReader
+from locust_agents.cluster import health
 from locust_agents.cluster.command import LaunchSpec
 from locust_agents.cluster.crew import ProcessRecord, is_alive
 from locust_agents.cluster.policy import Health
 from locust_agents.cluster.replay import ReplayServer, Script
 from locust_agents.cluster.supervisor import Cluster, start
-from locust_agents.cluster.watch_look import EndedLook, OpenLook, Rules
-from locust_agents.cluster.watch_turns import open_look, unusual_fields
-from locust_agents.cluster.watcher import Watched, Watcher
+from locust_agents.cluster.tiny import model as tiny_model
+from locust_agents.cluster.watch.look import EndedLook, OpenLook, Rules
+from locust_agents.cluster.watch.turns import open_look, unusual_fields
+from locust_agents.cluster.watch.watcher import Watched, Watcher
 from locust_agents.outcome import Outcome
-from locust_agents.stream import StreamReader
 from tests.patience import PATIENCE_S
 
 MODEL = "default_model"
@@ -37,8 +38,8 @@ import locust
 import sys
 import gevent
 from time import perf_counter
-from locust_agents.cluster.watch_look import OpenLook, Rules
-from locust_agents.cluster.watcher import Watched, Watcher
+from locust_agents.cluster.watch.look import OpenLook, Rules
+from locust_agents.cluster.watch.watcher import Watched, Watcher
 
 ticks = 0
 

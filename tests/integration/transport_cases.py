@@ -12,12 +12,12 @@ from time import perf_counter
 
 import pytest
 
+from locust_agents.answers.stream import StreamReader
+from locust_agents.answers.whole_answer import BodyReader
 from locust_agents.cluster.replay import STAMP, ReplayServer, Script, chat_answer, chat_stream, completion_stream
 from locust_agents.locustfiles.transport import Api, Exchange, perform, resolve
 from locust_agents.outcome import Outcome, classify
 from locust_agents.patience import Leave, Patience, Timeouts
-from locust_agents.stream import StreamReader
-from locust_agents.whole_answer import BodyReader
 
 EVENT = b'data: {"choices": [{"delta": {"content": "a"}}]}\n\n'
 FINISH = b'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\n\n'

@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from locust_agents import answer_check, answer_check_totals, identity, metrics, records
-from locust_agents.answer_check import Checked
+from locust_agents import metrics, records
+from locust_agents.answers.stream import Answer, ToolCall
 from locust_agents.limits import parse_limit
 from locust_agents.outcome import Outcome
 from locust_agents.records import TurnRecord
-from locust_agents.stream import Answer, ToolCall
+from locust_agents.right import answer_check, answer_check_totals, identity
+from locust_agents.right.answer_check import Checked
 from locust_agents.verdict import judge
 
 OWN = ["amber-otter-417", "misty-river-351"]

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from locust_agents.cluster import attached_hosts, memory
 from locust_agents.cluster.attach import Attached
-from locust_agents.cluster.attached_hosts import AttachedHost, described, read, servers
 from locust_agents.cluster.check_lines import attached_lines
-from locust_agents.cluster.memory_sample import Host
+from locust_agents.cluster.remote import attached_hosts
+from locust_agents.cluster.remote.attached_hosts import AttachedHost, described, read, servers
+from locust_agents.cluster.vitals import memory
+from locust_agents.cluster.vitals.memory_sample import Host
 from locust_agents.errors import ClusterError, ScenarioError
 
 HERE = "http://127.0.0.1:8080"

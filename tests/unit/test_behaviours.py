@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from locust_agents.answers.stream import ToolCall
 from locust_agents.outcome import Outcome
 from locust_agents.patience import Leave
 from locust_agents.plugins import registry
 from locust_agents.plugins.api import TOOL_RESULT, Agent, Behaviour, Pause, Reply, Session, Turn
 from locust_agents.plugins.testing import play, reply
-from locust_agents.stream import ToolCall
 
 OK = Reply("so", (ToolCall("call-1", "read", "{}"),), Outcome.OK, 40, 0.2)
 FAILED = Reply("", (), Outcome.STALLED)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from locust_agents import records
-from locust_agents.blame import Blamer, OpenTurn
-from locust_agents.cluster.cache_entries import PromptCache
+from locust_agents.cluster.options.cache_entries import PromptCache
+from locust_agents.misses.blame import Blamer, OpenTurn
 from locust_agents.records import TurnRecord
 
 START = 1000

@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from locust_agents import bootstrap
-from locust_agents.bootstrap import Units, Weights
+from locust_agents.compare import bootstrap
+from locust_agents.compare.bootstrap import Units, Weights
 
 
 def weights(**counts: int) -> Weights:

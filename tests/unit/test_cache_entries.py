@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from locust_agents.cluster.cache_entries import PromptCache, prompt_cache
-from locust_agents.cluster.model_facts import ModelFacts
-from locust_agents.cluster.options import Scalar
+from locust_agents.cluster.options.cache_entries import PromptCache, prompt_cache
+from locust_agents.cluster.options.known import Scalar
+from locust_agents.cluster.options.model_facts import ModelFacts
 
 PLAIN = ModelFacts("qwen3", 1, trimmable=True)
 HYBRID = ModelFacts("qwen3_5", 1, trimmable=False)

@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from locust_agents import conversation
-from locust_agents.answer_check import Checks
-from locust_agents.canary import Crowd, words_in
-from locust_agents.canary_asking import Asking, Question
-from locust_agents.conversation import Preamble, preamble
-from locust_agents.deltas import Usage
-from locust_agents.dialogue import Dialogue, Style
+from locust_agents.answers.deltas import Usage
+from locust_agents.answers.stream import Answer, ToolCall
 from locust_agents.outcome import Outcome
 from locust_agents.plugins.api import Agent, Document, Say, Turn
 from locust_agents.profile import Profile
-from locust_agents.sizing import Calibration, Sizer
-from locust_agents.stream import Answer, ToolCall
+from locust_agents.prompts import conversation
+from locust_agents.prompts.conversation import Preamble, preamble
+from locust_agents.prompts.dialogue import Dialogue, Style
+from locust_agents.prompts.sizing import Calibration, Sizer
+from locust_agents.right.answer_check import Checks
+from locust_agents.right.canary import Crowd, words_in
+from locust_agents.right.canary_asking import Asking, Question
 
 PROFILE = Profile("p", "P", "here", 10, 20, ("read",), 64, reminder_tokens=20)
 TOOLS: list[dict[str, Any]] = [{"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}}]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from locust_agents import canary
-from locust_agents.canary import TASK, Crowd
-from locust_agents.cluster import tiny_recipe
+from locust_agents.cluster.tiny import recipe
+from locust_agents.right import canary
+from locust_agents.right.canary import TASK, Crowd
 
 CROWD = Crowd({"fixers": 300, "giant": 2, "late/comers": 40}, seed=7)
 NAMES = [f"{entry}/{number % 2}.{number}" for entry, agents in CROWD.agents.items() for number in range(agents)]
@@ -79,7 +79,7 @@ def test_what_is_planted_is_found_again_and_names_its_place() -> None:
     [
         ("tiny", None, True),
         ("tiny-long", "anything", True),
-        (None, tiny_recipe.WITHOUT_CALL, True),
+        (None, recipe.WITHOUT_CALL, True),
         ("mlx-community/Qwen3-4B", "one, two", False),
         (None, None, False),
     ],

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from locust_agents import capacity_judging, records
-from locust_agents.capacity import Verdict
-from locust_agents.capacity_judging import Call
+from locust_agents import records
+from locust_agents.capacity import judging
+from locust_agents.capacity.judging import Call
+from locust_agents.capacity.search import Verdict
 from locust_agents.limits import parse_limit
 from locust_agents.records import TurnRecord
 
@@ -32,7 +33,7 @@ def turns(mean_s: float, count: int, seed: int = 1, spread_s: float = 1.0, **val
 
 
 def call(limits: dict[str, str], of: list[TurnRecord], seed: int = 1) -> Call:
-    return capacity_judging.call([parse_limit(key, bound, ENTRIES) for key, bound in limits.items()], of, seed)
+    return judging.call([parse_limit(key, bound, ENTRIES) for key, bound in limits.items()], of, seed)
 
 
 CUT = {"outcome": "stalled", "first_token_s": None}
@@ -155,13 +156,13 @@ def test_a_repetition_is_told_how_many_more_turns_are_needed() -> None:
 
 
 def test_sessions_are_drawn_whole_and_blocks_of_them_where_they_are_few() -> None:
-    many = capacity_judging.units(turns(10, 40))
+    many = judging.units(turns(10, 40))
     assert [len(unit) for unit in many] == [4] * 10
-    long = capacity_judging.units([turn(1.0, f"s{n % 8}", wall_time=float(n)) for n in range(80)])
+    long = judging.units([turn(1.0, f"s{n % 8}", wall_time=float(n)) for n in range(80)])
     assert [len(unit) for unit in long] == [10] * 8
     for turns_of_it, sizes in ((100, [5] * 20), (20, [2] * 10), (6, [1] * 6)):
-        one = capacity_judging.units([turn(1.0, "only", wall_time=float(n)) for n in range(turns_of_it)])
+        one = judging.units([turn(1.0, "only", wall_time=float(n)) for n in range(turns_of_it)])
         assert [len(unit) for unit in one] == sizes
     assert {len({record.session for record in unit}) for unit in many} == {1}
-    again = capacity_judging.units([*turns(10, 20, run="a"), *turns(10, 20, run="b")])
+    again = judging.units([*turns(10, 20, run="a"), *turns(10, 20, run="b")])
     assert len(again) == 10, "a session of another run is another one"

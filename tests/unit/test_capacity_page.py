@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from locust_agents import capacity_chart, capacity_page
-from locust_agents.capacity_steps import Series
-from locust_agents.html_chart import Chart
+from locust_agents.capacity import chart as capacity_chart
+from locust_agents.capacity import page as capacity_page
+from locust_agents.capacity.steps import Series
+from locust_agents.pages.chart import Chart
 from tests.unit.test_capacity_steps import MadeUp, ask, five_a_head, search, series, two_minds
 
 

@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from locust_agents import capacity
-from locust_agents.capacity import Found, Verdict
+from locust_agents.capacity import search as capacity
+from locust_agents.capacity.search import Found, Verdict
 
 KEEPS, BREAKS, UNDECIDED = Verdict.KEEPS, Verdict.BREAKS, Verdict.UNDECIDED
 Judge = Callable[[int], Verdict]

@@ -9,16 +9,18 @@ from typing import Any
 import pytest
 import yaml
 
-from locust_agents import capacity, capacity_command, capacity_curve, capacity_document, capacity_question
-from locust_agents.capacity_question import Question
-from locust_agents.capacity_sentence import sentence
-from locust_agents.capacity_steps import Series
+from locust_agents.capacity import command, curve, document
+from locust_agents.capacity import question as capacity_question
+from locust_agents.capacity import search as capacity
+from locust_agents.capacity.question import Question
+from locust_agents.capacity.sentence import sentence
+from locust_agents.capacity.steps import Series
 from locust_agents.errors import ClusterError, LocustAgentsError, PluginError, ScenarioError
 from locust_agents.plugins import registry
 from locust_agents.scenarios import loader
 from locust_agents.scenarios.loader import Override
 from locust_agents.scenarios.model import Scenario
-from locust_agents.sweep_child import Answer
+from locust_agents.sweep.child import Answer
 
 SCENARIO: dict[str, Any] = {
     "name": "made up",
@@ -109,7 +111,7 @@ def two_minds(n: int) -> float:
 def test_the_known_number_is_found_and_said(tmp_path: Path) -> None:
     server = MadeUp(five_a_head)
     found = search(series(tmp_path, server))
-    assert capacity_curve.text(found).splitlines() == [
+    assert curve.text(found).splitlines() == [
         "agents  turns  later TTFT p95     90 % between  verdict  waiting p50  worst",
         "     1     25          2.56 s  2.55 s – 2.56 s  keeps            3 %    3 %",
         "     2     25          7.56 s  7.55 s – 7.56 s  keeps           10 %   10 %",
@@ -121,7 +123,7 @@ def test_the_known_number_is_found_and_said(tmp_path: Path) -> None:
         "24 % of fixers/0.2's",
         "4 agents keep later TTFT p95 ≤ 20 s; 5 do not (22.6 s)",
     ]
-    assert capacity_command.exit_status(found) == 0
+    assert command.exit_status(found) == 0
 
 
 def test_each_step_has_a_run_of_its_own_and_asks_for_others_once(tmp_path: Path) -> None:
@@ -152,7 +154,7 @@ def test_a_step_that_stays_too_noisy_is_undecided(tmp_path: Path) -> None:
     assert said(found) == (
         "2 agents keep later TTFT p50 ≤ 20 s; 3 is undecided (later TTFT p50 15.1 s – 25.0 s); 4 do not (30.0 s)"
     )
-    assert capacity_command.exit_status(found) == 0
+    assert command.exit_status(found) == 0
 
 
 def test_a_step_with_too_few_turns_is_repeated_with_more(tmp_path: Path) -> None:
@@ -250,9 +252,9 @@ def test_ends(
     values: dict[str, Any], waits: Waits, odd: dict[str, dict[str, Any]], words: str, status: int, tmp_path: Path
 ) -> None:
     found = search(series(tmp_path, MadeUp(waits, odd), ask(**values)))
-    assert (said(found), capacity_command.exit_status(found)) == (words, status)
-    assert all(len(line) <= 80 for line in capacity_curve.text(found).splitlines())
-    written = json.loads(json.dumps(capacity_document.document(found, status)))
+    assert (said(found), command.exit_status(found)) == (words, status)
+    assert all(len(line) <= 80 for line in curve.text(found).splitlines())
+    written = json.loads(json.dumps(document.document(found, status)))
     assert (written["sentence"], written["exit_status"]) == (words, status)
 
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from locust_agents import capacity_waiting, records
-from locust_agents.capacity_waiting import Waiting
+from locust_agents import records
+from locust_agents.capacity import waiting
+from locust_agents.capacity.waiting import Waiting
 from locust_agents.records import TurnRecord
 
 
@@ -37,9 +38,9 @@ SHARES: list[tuple[str, list[TurnRecord], dict[str, float]]] = [
 
 @pytest.mark.parametrize(("of", "shares"), [pytest.param(*row[1:], id=row[0]) for row in SHARES])
 def test_shares(of: list[TurnRecord], shares: dict[str, float]) -> None:
-    assert capacity_waiting.shares(of) == shares
+    assert waiting.shares(of) == shares
 
 
 def test_the_worst_stands_beside_the_median() -> None:
-    assert capacity_waiting.waiting({"a": 0.2, "b": 0.9, "c": 0.4}) == Waiting(0.4, 0.9, "b")
-    assert capacity_waiting.waiting({}) is None
+    assert waiting.waiting({"a": 0.2, "b": 0.9, "c": 0.4}) == Waiting(0.4, 0.9, "b")
+    assert waiting.waiting({}) is None

@@ -2,9 +2,10 @@
 
 import pytest
 
-from locust_agents import changed, messages
-from locust_agents.changed import Change, change
-from locust_agents.conversation import preamble
+from locust_agents.misses import changed
+from locust_agents.misses.changed import Change, change
+from locust_agents.prompts import messages
+from locust_agents.prompts.conversation import preamble
 
 TOOLS = [{"type": "function", "function": {"name": "read", "description": "Reads a file. Mode: build. Be careful."}}]
 FIRST, ANSWER, SECOND = messages.user("env: linux. Fix it."), messages.assistant("I will."), messages.user("Go on.")

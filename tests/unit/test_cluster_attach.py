@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from locust_agents.cluster.attach import attach, base_url
-from locust_agents.cluster.attached_hosts import AttachedHost
+from locust_agents.cluster.remote.attached_hosts import AttachedHost
 from locust_agents.errors import ClusterError, ScenarioError
 
 

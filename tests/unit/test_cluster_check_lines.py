@@ -3,11 +3,11 @@
 import shlex
 from pathlib import Path
 
-from locust_agents.cluster.benchmark_job import Ask
+from locust_agents.cluster.benchmark.job import Ask
+from locust_agents.cluster.benchmark.raw import benchmark_command
 from locust_agents.cluster.check_lines import attached_lines, benchmark_line, lines, plugin_line
 from locust_agents.cluster.command import LaunchSpec, launch_command
-from locust_agents.cluster.hostfile import Host, Hostfile
-from locust_agents.cluster.raw_benchmark import benchmark_command
+from locust_agents.cluster.hosts.hostfile import Host, Hostfile
 from locust_agents.scenarios.model import Server
 
 RING = Hostfile(Path("ring.json"), "ring", (), (Host("127.0.0.1", ("10.0.0.1",)), Host("bob@mac2", ("10.0.0.2",))))

@@ -9,7 +9,7 @@ import pytest
 
 from locust_agents.cluster.address import base_url, fixed_ports, listen_host
 from locust_agents.cluster.command import LaunchSpec, find_launcher, launch_command, plain_line, shell_line
-from locust_agents.cluster.hostfile import Host, Hostfile, demand
+from locust_agents.cluster.hosts.hostfile import Host, Hostfile, demand
 from locust_agents.cluster.launch_spec import faults
 from locust_agents.cluster.rank_script import rank_script
 from locust_agents.errors import ClusterError, ScenarioError

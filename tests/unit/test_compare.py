@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from locust_agents import compare, records
-from locust_agents.compare import Comparison, Figure
+from locust_agents import records
+from locust_agents.compare import comparing
+from locust_agents.compare.comparing import Comparison, Figure
 from locust_agents.figures import Wait
 from locust_agents.records import TurnRecord
 
@@ -88,7 +89,7 @@ def figure(found: Comparison, metric: str, stat: str | None, kind: str | None = 
 
 def test_a_run_against_itself_is_no_other() -> None:
     a = run(1)
-    found = compare.compare(a, a, rounds=ROUNDS)
+    found = comparing.compare(a, a, rounds=ROUNDS)
     assert differing(found) == []
     assert {one.change for one in found.figures} <= {0.0, None}
 
@@ -106,7 +107,7 @@ AGAIN: list[tuple[str, Callable[[int], tuple[list[TurnRecord], list[TurnRecord]]
 def test_noise_is_called_a_difference_in_at_most_one_of_twenty(
     remark: str, runs: Callable[[int], tuple[list[TurnRecord], list[TurnRecord]]]
 ) -> None:
-    alarms = [seed for seed in range(20) if differing(compare.compare(*runs(seed), rounds=ROUNDS))]
+    alarms = [seed for seed in range(20) if differing(comparing.compare(*runs(seed), rounds=ROUNDS))]
     assert len(alarms) <= 1, remark
 
 
@@ -116,7 +117,7 @@ def test_noise_is_called_a_difference_in_at_most_one_of_twenty(
 )
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_fifth_is_found_in_200_turns(sessions: int, turns: int, slower: float, word: str, seed: int) -> None:
-    found = compare.compare(run(seed, sessions, turns), run(seed + 50, sessions, turns, slower), rounds=ROUNDS)
+    found = comparing.compare(run(seed, sessions, turns), run(seed + 50, sessions, turns, slower), rounds=ROUNDS)
     paired = figure(found, "ttft", "level")
     assert paired.word == word
     assert paired.low is not None
@@ -129,7 +130,7 @@ def test_more_failures_and_less_reuse_are_found() -> None:
     a = run(1)
     rng = Random(9)
     b = [replace(one, outcome=one.outcome.STALLED, cached_tokens=0) if rng.random() < 0.3 else one for one in run(2)]
-    found = compare.compare(a, b, rounds=ROUNDS)
+    found = comparing.compare(a, b, rounds=ROUNDS)
     assert figure(found, "failures", None).word == "worse"
     assert figure(found, "reuse", None).word == "worse"
 
@@ -141,7 +142,7 @@ def test_sessions_without_a_partner_are_not_forgotten() -> None:
         for number in range(2)
         for place in range(10)
     ]
-    found = compare.compare(run(1), [*run(1), *slow], rounds=ROUNDS)
+    found = comparing.compare(run(1), [*run(1), *slow], rounds=ROUNDS)
     assert found.designs["fixers"].units.paired
     worst = figure(found, "ttft", "max")
     assert (worst.b, worst.turns) == (records_max(slow), (200, 220))
@@ -158,22 +159,22 @@ def cut(record: TurnRecord, after_s: float) -> TurnRecord:
 def test_waits_that_did_not_end_decide_nothing_that_they_could_turn_over() -> None:
     a, slow = run(1), run(2, slower=1.5)
     given_up = [cut(one, 0.1) if one.turn % 3 == 0 else one for one in a]
-    against = compare.compare(given_up, slow, rounds=ROUNDS)
+    against = comparing.compare(given_up, slow, rounds=ROUNDS)
     assert figure(against, "ttft", "p95").word == "open", "A's p95 is not known: a third of it had not ended"
     shortened = [cut(one, 0.05) for one in a]
-    assert figure(compare.compare(a, shortened, rounds=ROUNDS), "ttft", "p50").word == "open", "B looks fast"
+    assert figure(comparing.compare(a, shortened, rounds=ROUNDS), "ttft", "p50").word == "open", "B looks fast"
 
 
 def test_a_run_ten_times_as_slow_is_found_by_its_median_too() -> None:
     """Exchanged sessions have medians that jump between the two runs; what lies beyond the common one does not."""
-    found = compare.compare(run(1, work=1), renamed(run(2, work=2, slower=10.0)), rounds=ROUNDS)
+    found = comparing.compare(run(1, work=1), renamed(run(2, work=2, slower=10.0)), rounds=ROUNDS)
     assert [figure(found, "ttft", stat).word for stat in ("level", "p50", "p95")] == ["worse"] * 3
 
 
 def test_waits_that_did_not_end_can_make_it_worse() -> None:
     a = run(1)
     b = [cut(one, 300.0) if one.turn % 3 == 0 else one for one in run(1)]
-    compared = compare.compare(a, b, rounds=ROUNDS)
+    compared = comparing.compare(a, b, rounds=ROUNDS)
     found = figure(compared, "ttft", "p95")
     assert found.word == "worse"
     assert found.b == Wait(300.0, is_more=True)
@@ -190,7 +191,7 @@ def test_waits_that_did_not_end_can_make_it_worse() -> None:
     ],
 )
 def test_too_few(a: list[TurnRecord], b: list[TurnRecord], remark: str) -> None:
-    found = compare.compare(a, b, rounds=ROUNDS)
+    found = comparing.compare(a, b, rounds=ROUNDS)
     assert {one.word for one in found.figures} == {"few"}, remark
 
 
@@ -201,17 +202,17 @@ def test_too_few(a: list[TurnRecord], b: list[TurnRecord], remark: str) -> None:
 def test_what_is_small_is_no_difference(shift: float, remark: str) -> None:
     a = run(1)
     b = [waited((one.ttft_s or 0.0) * shift, agent=one.agent, session=one.session, turn=one.turn) for one in a]
-    assert differing(compare.compare(a, b, rounds=ROUNDS)) == [], remark
+    assert differing(comparing.compare(a, b, rounds=ROUNDS)) == [], remark
 
 
 def test_a_millisecond_is_no_difference_either() -> None:
     a = [waited(0.004, session=f"fixers/0.0#{number // 10}", turn=number % 10) for number in range(200)]
     b = [replace(one, first_token_s=0.005, first_answer_s=0.005) for one in a]
-    assert figure(compare.compare(a, b, rounds=ROUNDS), "ttft", "p50").word == "noise"
+    assert figure(comparing.compare(a, b, rounds=ROUNDS), "ttft", "p50").word == "noise"
 
 
 def test_what_is_asked_for_is_compared_and_nothing_else() -> None:
-    found = compare.compare(run(1), run(2), [("fixers", None, "ttft", ("p90",)), ("fixers", None, "reuse", (None,))])
+    found = comparing.compare(run(1), run(2), [("fixers", None, "ttft", ("p90",)), ("fixers", None, "reuse", (None,))])
     assert [(one.metric, one.stat) for one in found.figures] == [("ttft", "p90"), ("reuse", None)]
     assert math.isclose(figure(found, "ttft", "p90", None).change or 0.0, 0.0, abs_tol=0.2)
 
@@ -220,16 +221,16 @@ def test_canary_turns_are_judged_by_their_answers_alone() -> None:
     a = run(1)
     canaries = [replace(one, kind="canary", canary="right") for one in run(3)]
     wrong = [replace(one, canary="looped", first_token_s=99.0) for one in canaries]
-    found = compare.compare([*a, *canaries], [*a, *wrong], rounds=ROUNDS)
+    found = comparing.compare([*a, *canaries], [*a, *wrong], rounds=ROUNDS)
     assert {one.metric for one in found.figures if one.kind == "canary"} == {"failures", "right", "same"}
     assert [(one.metric, one.word) for one in differing(found)] == [("right", "worse")]
-    of_all = compare.compare([*a, *canaries], [*a, *wrong], [("fixers", None, "ttft", ("p95",))], rounds=ROUNDS)
+    of_all = comparing.compare([*a, *canaries], [*a, *wrong], [("fixers", None, "ttft", ("p95",))], rounds=ROUNDS)
     assert of_all.figures[0].turns == (200, 200), "nobody waits for them"
 
 
 def test_speeds_count_from_the_slow_side() -> None:
     fast = [replace(one, prefill_tokens_s=100.0 + one.turn, prefill_is_bound=False) for one in run(1)]
     slow = [replace(one, prefill_tokens_s=70.0 + one.turn, prefill_is_bound=False) for one in run(1)]
-    found = compare.compare(fast, slow, rounds=ROUNDS)
+    found = comparing.compare(fast, slow, rounds=ROUNDS)
     assert [figure(found, "prefill", stat).word for stat in ("level", "p50", "p95", "min")] == ["worse"] * 4
     assert figure(found, "prefill", "min").a == Wait(100.0)

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from locust_agents import cli, compare_chart
-from locust_agents.compare import Figure
+from locust_agents import cli
+from locust_agents.compare import chart as compare_chart
+from locust_agents.compare.comparing import Figure
 from locust_agents.figures import Wait
-from locust_agents.html_chart import Chart
+from locust_agents.pages.chart import Chart
 from tests.unit.test_compare_command import store
 
 

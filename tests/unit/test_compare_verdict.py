@@ -5,13 +5,15 @@ from typing import Any
 
 import pytest
 
-from locust_agents import compare_allowed, compare_cells, compare_table, compare_verdict
-from locust_agents.bootstrap import Units
-from locust_agents.compare import Comparison, Figure
-from locust_agents.compare_verdict import Run, Verdict
+from locust_agents.compare import allowed as compare_allowed
+from locust_agents.compare import cells, table
+from locust_agents.compare import verdict as compare_verdict
+from locust_agents.compare.bootstrap import Units
+from locust_agents.compare.comparing import Comparison, Figure
+from locust_agents.compare.paired import Design
+from locust_agents.compare.verdict import Run, Verdict
 from locust_agents.errors import ScenarioError
 from locust_agents.figures import Wait
-from locust_agents.paired import Design
 from locust_agents.records import TurnRecord, from_line
 
 OK = from_line('{"outcome": "ok", "entry": "fixers", "kind": "later", "end_s": 1.0}')
@@ -171,7 +173,7 @@ def test_which_figures_an_allowance_asks_for() -> None:
     ],
 )
 def test_the_verdict_in_one_line(found: Verdict, wanted: str) -> None:
-    assert compare_cells.verdict_line(found).startswith(wanted)
+    assert cells.verdict_line(found).startswith(wanted)
 
 
 def test_the_table() -> None:
@@ -185,7 +187,7 @@ def test_the_table() -> None:
     )
     allowed = compare_allowed.read(["ttft.p95=10%"], ["fixers"])
     held = comparison(replace(P95, kind=None))
-    text = compare_table.render(verdict(*found.figures), ["changed  seed 1 → 2"], found, allowed, held)
+    text = table.render(verdict(*found.figures), ["changed  seed 1 → 2"], found, allowed, held)
     assert text.splitlines() == [
         "B is worse: fixers later TTFT p95 0.31 → 0.52 s (+68 %, 95 % interval +40…+95 %)",
         "changed  seed 1 → 2",
@@ -204,5 +206,5 @@ def test_the_table() -> None:
 def test_an_entry_of_one_run_is_named() -> None:
     giant = replace(P95, entry="giant", b=None, change=None, low=None, high=None, word="few")
     designs = {"fixers": DESIGN, "giant": Design(Units(3, 0, False), (), float("inf"), {}, {})}
-    text = compare_table.render(verdict(NOISE), [], Comparison((NOISE, giant), designs))
+    text = table.render(verdict(NOISE), [], Comparison((NOISE, giant), designs))
     assert "only A   has turns of giant" in text.splitlines()

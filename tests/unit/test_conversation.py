@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from locust_agents import messages, preambles
-from locust_agents.conversation import Preamble, body, closing, preamble
-from locust_agents.deltas import Usage
-from locust_agents.dialogue import Dialogue, Style
+from locust_agents.answers.deltas import Usage
+from locust_agents.answers.stream import Answer, ToolCall
 from locust_agents.outcome import Outcome
 from locust_agents.plugins.api import Agent, Reply
 from locust_agents.profile import Profile
-from locust_agents.sizing import Calibration, Sizer
-from locust_agents.stream import Answer, ToolCall
+from locust_agents.prompts import messages, preambles
+from locust_agents.prompts.conversation import Preamble, body, closing, preamble
+from locust_agents.prompts.dialogue import Dialogue, Style
+from locust_agents.prompts.sizing import Calibration, Sizer
 
 TOOL = {"type": "function", "function": {"name": "read", "description": "naïve", "parameters": {}}}
 PROFILE = Profile("p", "P", "here", 300, 500, ("read", "edit"), 64, {"tool_choice": "auto"}, reasoning_replay="both")

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from locust_agents import deltas
-from locust_agents.deltas import Delta, ToolDelta, Usage
+from locust_agents.answers import deltas
+from locust_agents.answers.deltas import Delta, ToolDelta, Usage
 from locust_agents.errors import ProtocolError
 
 

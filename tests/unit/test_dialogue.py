@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from locust_agents import draws
-from locust_agents.conversation import Preamble, preamble
-from locust_agents.deltas import Usage
-from locust_agents.dialogue import Dialogue, Style
+from locust_agents.answers.deltas import Usage
+from locust_agents.answers.stream import Answer, ToolCall
 from locust_agents.outcome import Outcome
 from locust_agents.plugins.api import Agent, Reply
 from locust_agents.profile import Profile
-from locust_agents.sizing import Calibration, Sizer
-from locust_agents.stream import Answer, ToolCall
+from locust_agents.prompts.conversation import Preamble, preamble
+from locust_agents.prompts.dialogue import Dialogue, Style
+from locust_agents.prompts.sizing import Calibration, Sizer
 
 PROFILE = Profile("p", "P", "here", 10, 20, ("read", "edit"), 64, tool_result_cap_tokens=1000)
 START: Preamble = preamble("p", "m", "be brief", [], {}, tokens=30)

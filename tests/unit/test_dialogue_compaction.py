@@ -6,14 +6,14 @@ from typing import Any, Literal
 
 import pytest
 
-from locust_agents import preambles
-from locust_agents.deltas import Usage
-from locust_agents.dialogue import Dialogue, Style
+from locust_agents.answers.deltas import Usage
+from locust_agents.answers.stream import Answer, ToolCall
 from locust_agents.outcome import Outcome
 from locust_agents.plugins.api import Agent
 from locust_agents.profile import Compaction, Profile
-from locust_agents.sizing import Calibration, Sizer
-from locust_agents.stream import Answer, ToolCall
+from locust_agents.prompts import preambles
+from locust_agents.prompts.dialogue import Dialogue, Style
+from locust_agents.prompts.sizing import Calibration, Sizer
 
 CALIBRATION = Calibration("123 456 789", tokens_per_char=0.25, message_tokens=4.0)
 PROFILE = Profile("p", "P", "here", 400, 800, ("read", "edit"), 64, {"tool_choice": "auto", "temperature": 0})

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from locust_agents import preambles
-from locust_agents.conversation import Preamble
-from locust_agents.deltas import Usage
-from locust_agents.dialogue import Dialogue, Style
+from locust_agents.answers.deltas import Usage
+from locust_agents.answers.stream import Answer, ToolCall
 from locust_agents.errors import PluginError
 from locust_agents.outcome import Outcome
 from locust_agents.plugins.api import Agent, Document, Reply, Turn
-from locust_agents.prefix_break import KINDS, Kind, PrefixBreak
 from locust_agents.profile import Profile, Role, Volatile
-from locust_agents.sizing import Calibration, Sizer
-from locust_agents.stream import Answer, ToolCall
+from locust_agents.prompts import preambles
+from locust_agents.prompts.conversation import Preamble
+from locust_agents.prompts.dialogue import Dialogue, Style
+from locust_agents.prompts.prefix_break import KINDS, Kind, PrefixBreak
+from locust_agents.prompts.sizing import Calibration, Sizer
 
 CALIBRATION = Calibration("123 456 789", tokens_per_char=0.25, message_tokens=4.0)
 HASH = Volatile("system_head", 0.0, "billing header", "request")

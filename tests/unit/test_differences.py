@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from locust_agents import differences
-from locust_agents.differences import Difference
+from locust_agents.compare import differences
+from locust_agents.compare.differences import Difference
 
 SCENARIO: dict[str, Any] = {
     "name": "four",

@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import pytest
 
-from locust_agents.documents import DEFAULT, Shelf
 from locust_agents.plugins.api import Document
-from locust_agents.sizing import Calibration, Sizer
+from locust_agents.prompts.documents import DEFAULT, Shelf
+from locust_agents.prompts.sizing import Calibration, Sizer
 
 APP, LIB = Document("src/app.py", 500), Document("src/lib.py", 300)
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from locust_agents.dry_run import dry_run
+from locust_agents.forecast.dry_run import dry_run
+from locust_agents.forecast.session_plan import START, Load, PlannedTurn, Terms
 from locust_agents.plugins.api import Agent, Document, Session, behaviour
-from locust_agents.prefix_break import Kind, PrefixBreak
 from locust_agents.profile import Compaction, Profile, Role, Volatile
-from locust_agents.session_plan import START, Load, PlannedTurn, Terms
+from locust_agents.prompts.prefix_break import Kind, PrefixBreak
 
 # 1,000 tokens before the history; answers of 50 each, so that a prompt's size can be written down
 BARE = Profile("bare", "none", "made up", system_tokens=600, tool_tokens=400, tools=("read",), max_tokens=None)

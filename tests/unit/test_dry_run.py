@@ -5,13 +5,13 @@ from math import inf
 
 import pytest
 
-from locust_agents.dry_run import MOST_TURNS, dry_run
+from locust_agents.forecast.dry_run import MOST_TURNS, dry_run
+from locust_agents.forecast.session_plan import START, Load, SessionPlan, Terms
 from locust_agents.outcome import Outcome
 from locust_agents.plugins import registry
 from locust_agents.plugins.api import Agent, Reply, Session, behaviour
 from locust_agents.profile import Profile
-from locust_agents.session_plan import START, Load, SessionPlan, Terms
-from locust_agents.sizing import Calibration
+from locust_agents.prompts.sizing import Calibration
 
 BARE = Profile("bare", "none", "made up", system_tokens=100, tool_tokens=0, tools=(), max_tokens=None)
 TOOLED = Profile("tooled", "none", "made up", 700, 300, ("read",), max_tokens=500, tool_result_cap_tokens=5000)

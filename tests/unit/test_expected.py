@@ -2,8 +2,8 @@
 
 import pytest
 
-from locust_agents import expected
-from locust_agents.expected import Prefixes, Twin
+from locust_agents.misses import expected
+from locust_agents.misses.expected import Prefixes, Twin
 
 
 def test_a_prefix_is_ready_when_its_first_prefill_has_ended() -> None:

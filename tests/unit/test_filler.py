@@ -9,13 +9,13 @@ import sys
 
 import pytest
 
-from locust_agents import filler
-from locust_agents.conversation import preamble
-from locust_agents.dialogue import Dialogue, Style
 from locust_agents.patience import Timeouts
 from locust_agents.plugins.api import Agent, Say
 from locust_agents.profile import Profile
-from locust_agents.sizing import Calibration, Sizer
+from locust_agents.prompts import filler
+from locust_agents.prompts.conversation import preamble
+from locust_agents.prompts.dialogue import Dialogue, Style
+from locust_agents.prompts.sizing import Calibration, Sizer
 
 SEEDS = range(20)
 
@@ -57,7 +57,7 @@ def test_the_sample_is_about_as_long_as_wanted_and_has_every_shape() -> None:
 
 def test_another_process_makes_the_same() -> None:
     code = (
-        "import hashlib, random; from locust_agents import filler\n"
+        "import hashlib, random; from locust_agents.prompts import filler\n"
         "text = filler.text(20000, random.Random('1 a')) + filler.sample(900) + filler.words(9, random.Random('w'))\n"
         "print(hashlib.sha256(text.encode()).hexdigest())"
     )

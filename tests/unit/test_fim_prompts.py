@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from locust_agents.deltas import Usage
-from locust_agents.dialogue import Dialogue, Style
-from locust_agents.fim import TypedFile, Typing
+from locust_agents.answers.deltas import Usage
+from locust_agents.answers.stream import Answer
 from locust_agents.outcome import Outcome
 from locust_agents.plugins.api import Agent, Hole
-from locust_agents.preambles import calibrated
 from locust_agents.profile import Profile
-from locust_agents.sizing import Calibration, Sizer
-from locust_agents.stream import Answer
+from locust_agents.prompts.dialogue import Dialogue, Style
+from locust_agents.prompts.fim import TypedFile, Typing
+from locust_agents.prompts.preambles import calibrated
+from locust_agents.prompts.sizing import Calibration, Sizer
 
 CALIBRATION = Calibration("123 456 789", tokens_per_char=0.25)
 PROFILE = Profile("autocomplete", "A", "here", 0, 0, (), None, {"temperature": 0.01}, api="completions")

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from locust_agents import forecast_input
-from locust_agents.forecast import Forecast, forecast, lines, sizes_to_time
+from locust_agents.forecast import input
+from locust_agents.forecast.outlook import Forecast, forecast, lines, sizes_to_time
+from locust_agents.forecast.prefill_curve import Curve, Speed
+from locust_agents.forecast.session_plan import Bounds, Load, Terms
+from locust_agents.forecast.timetable import Timetable, timetable
 from locust_agents.plugins import registry
 from locust_agents.plugins.api import Agent, Behaviour, Session, behaviour
-from locust_agents.prefill_curve import Curve, Speed
 from locust_agents.profile import Profile
+from locust_agents.prompts.sizing import Calibration
 from locust_agents.quantities import WIDTH
 from locust_agents.scenarios import loader
-from locust_agents.session_plan import Bounds, Load, Terms
-from locust_agents.sizing import Calibration
-from locust_agents.timetable import Timetable, timetable
 
 PROFILE = Profile("p", "none", "made up", system_tokens=1000, tool_tokens=0, tools=("read",), max_tokens=None)
 TERMS = Terms(answer_tokens=10)
@@ -252,14 +252,14 @@ def test_lines(known: Forecast, said: list[str]) -> None:
 
 def test_a_scenario_is_foreseen_as_it_says(tmp_path: Path) -> None:
     scenario = loader.load(loader.find("quickstart"), registry.parameters(), registry.profiles())
-    loads, terms = forecast_input.loads_of(scenario), forecast_input.terms_of(scenario, Calibration("", 0.3))
+    loads, terms = input.loads_of(scenario), input.terms_of(scenario, Calibration("", 0.3))
     assert [(one.entry, one.agents, one.after_s) for one in loads] == [("fixers", 4, 0.0), ("giant", 1, 20.0)]
     assert dict(loads[1].parameters) == {"prompt_tokens": 65536}
     assert (terms.scale, terms.gap_scale, terms.gap_cap_s, terms.calibration.tokens_per_char) == (0.05, 0.02, 1.0, 0.3)
     assert terms.answer_tokens == 19  # what the tiny model always says
-    assert forecast_input.bounds_of(scenario) == Bounds(60, None, None, 2, 30)
-    assert forecast_input.bounds_of(scenario, 10).duration_s == 10
-    foreseen = forecast(loads, terms, forecast_input.bounds_of(scenario), Speed(Curve((), 2e-4, 1e-8), 150))
+    assert input.bounds_of(scenario) == Bounds(60, None, None, 2, 30)
+    assert input.bounds_of(scenario, 10).duration_s == 10
+    foreseen = forecast(loads, terms, input.bounds_of(scenario), Speed(Curve((), 2e-4, 1e-8), 150))
     assert foreseen.largest_tokens == round(65536 * 0.05)
     assert 100 < foreseen.turns < 600
     assert foreseen.minutes == pytest.approx(1.0, abs=0.1)

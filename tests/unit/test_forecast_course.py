@@ -6,16 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from locust_agents import arrival, forecast_input, stage_windows
+from locust_agents import arrival, stage_windows
+from locust_agents.forecast import input
+from locust_agents.forecast.prefill_curve import Curve, Speed
+from locust_agents.forecast.session_plan import Bounds, Load, Terms
+from locust_agents.forecast.timetable import Timetable, timetable
 from locust_agents.plugins import registry
 from locust_agents.plugins.api import Agent, Session, behaviour
-from locust_agents.prefill_curve import Curve, Speed
 from locust_agents.profile import Profile
 from locust_agents.scenarios import loader
 from locust_agents.scenarios.course import Arrival
-from locust_agents.session_plan import Bounds, Load, Terms
 from locust_agents.stages import Plan, Stage
-from locust_agents.timetable import Timetable, timetable
 
 PROFILE = Profile("p", "none", "made up", system_tokens=0, tool_tokens=0, tools=(), max_tokens=None)
 TERMS = Terms(answer_tokens=10)
@@ -206,8 +207,8 @@ swarm:
 def test_of_a_scenario(tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text(SCENARIO.replace("fixers: 3}", "fixers: 3, own: 1}"))
     scenario = loader.load(tmp_path / "s.yaml", registry.parameters(), registry.profiles())
-    fixers, own = forecast_input.loads_of(scenario)
+    fixers, own = input.loads_of(scenario)
     assert (fixers.arrival, own.arrival) == (clock("12/min"), Arrival.model_validate("1/s"))
-    bounds = forecast_input.bounds_of(scenario)
+    bounds = input.bounds_of(scenario)
     wanted = Plan((Stage(30, {"fixers": 1}), Stage(30, {"fixers": 3, "own": 1})), apart_s=2, cuts=True)
     assert (bounds.duration_s, bounds.stages) == (60, wanted)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from locust_agents import frames
+from locust_agents.answers import frames
+from locust_agents.answers.frames import FrameSplitter
 from locust_agents.errors import ProtocolError
-from locust_agents.frames import FrameSplitter
 
 STREAM = b": hello\n\ndata: one\n\n\n\nevent: x\ndata: two\ndata: three\n\n"
 FRAMES = [b": hello", b"data: one", b"event: x\ndata: two\ndata: three"]

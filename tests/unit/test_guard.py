@@ -2,10 +2,10 @@
 
 import pytest
 
-from locust_agents.cluster import guard as guards
 from locust_agents.cluster.byte_sizes import size, size_text
-from locust_agents.cluster.guard import Guard
-from locust_agents.cluster.memory_sample import Sample
+from locust_agents.cluster.vitals import guard as guards
+from locust_agents.cluster.vitals.guard import Guard
+from locust_agents.cluster.vitals.memory_sample import Sample
 
 BOTH = Guard(swap_growth=10**9, pressure="critical")
 FIRST = Sample(swap_used=2 * 10**9, pressure="normal")

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import pytest
 
 from locust_agents.cluster import health
-from locust_agents.cluster.heartbeat import ANSWER_S, Heartbeat, Sign, State, judge
 from locust_agents.cluster.replay import ReplayServer, Script
+from locust_agents.cluster.watch.heartbeat import ANSWER_S, Heartbeat, Sign, State, judge
 
 URL = "http://mac1:8080"
 WELL, DEAD, UNWELL, REFUSED, SLOW, ABSENT = Sign

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from locust_agents.cluster.hostfile import (
+from locust_agents.cluster.hosts.hostfile import (
     Host,
     Hostfile,
     backend_of,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from locust_agents.cluster.hostfile import Device, Host, Hostfile, check, warnings
+from locust_agents.cluster.hosts.hostfile import Device, Host, Hostfile, check, warnings
 
 MESH: list[list[Device]] = [
     [None, "rdma_en2", "rdma_en3", "rdma_en4"],

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from locust_agents import html_file
 from locust_agents.errors import ScenarioError
+from locust_agents.pages import file
 
 
 def test_an_older_page_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text("older, and longer")
-    assert html_file.write(page, "new") == page
+    assert file.write(page, "new") == page
     assert page.read_text() == "new"
     assert list(tmp_path.iterdir()) == [page]
 
@@ -21,7 +21,7 @@ def test_an_older_page_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path)
 def test_a_link_stays_one(tmp_path: Path) -> None:
     page, link = tmp_path / "page.html", tmp_path / "link.html"
     link.symlink_to(page)
-    html_file.write(link, "new")
+    file.write(link, "new")
     assert (link.is_symlink(), page.read_text()) == (True, "new")
 
 
@@ -30,7 +30,7 @@ def test_what_is_no_file_is_written_to(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     reader = threading.Thread(target=lambda: read.append(pipe.read_text()), daemon=True)
     reader.start()
-    html_file.write(pipe, "new")
+    file.write(pipe, "new")
     reader.join()
     assert (pipe.is_fifo(), read) == (True, ["new"])
 
@@ -38,7 +38,7 @@ def test_what_is_no_file_is_written_to(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="this machine has no /dev/full")
 def test_a_device_that_is_full_stays_one(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match=r"/dev/full cannot be written .*name another file"):
-        html_file.write(Path("/dev/full"), "new")
+        file.write(Path("/dev/full"), "new")
     assert Path("/dev/full").is_char_device()
 
 
@@ -49,5 +49,5 @@ def test_half_a_page_is_taken_away(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(Path, "write_text", no_room)
     with pytest.raises(ScenarioError, match="No space left"):
-        html_file.write(tmp_path / "page.html", "new")
+        file.write(tmp_path / "page.html", "new")
     assert not list(tmp_path.iterdir())

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from locust_agents import itl
+from locust_agents.answers import itl
 
 
 @pytest.mark.parametrize("gap_s", [0.0, 1e-9, 1e-6])

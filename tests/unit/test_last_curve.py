@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
-from locust_agents import forecast_input, last_curve
+from locust_agents.forecast import input, last_curve
+from locust_agents.forecast.prefill_curve import Curve, Speed, through
 from locust_agents.plugins import registry
-from locust_agents.prefill_curve import Curve, Speed, through
 from locust_agents.scenarios import loader
 
 TINY: dict[str, Any] = {"launch": {"model": "tiny", "ranks": 2}, "options": {"prefill-step-size": 256}, "ready": "900s"}
@@ -96,4 +96,4 @@ def test_a_scenario_finds_the_run_that_was_made_of_it(tmp_path: Path) -> None:
     scenario = loader.load(loader.find("quickstart"), registry.parameters(), registry.profiles())
     run(tmp_path, "one", 0, {}, noted())
     (tmp_path / "one" / "scenario.yaml").write_text(loader.dump(scenario))
-    assert last_curve.find(tmp_path, forecast_input.server_of(scenario)) is not None
+    assert last_curve.find(tmp_path, input.server_of(scenario)) is not None

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from locust_agents.cluster import launchers, launching, raw_benchmark, supervisor
-from locust_agents.cluster.benchmark_job import Ask
-from locust_agents.cluster.benchmark_output import Result
+from locust_agents.cluster import launchers, launching, supervisor
+from locust_agents.cluster.benchmark import raw
+from locust_agents.cluster.benchmark.job import Ask
+from locust_agents.cluster.benchmark.output import Result
 from locust_agents.cluster.launch_spec import LaunchSpec
 from locust_agents.errors import ClusterError, PluginError, ScenarioError
 from locust_agents.locustfiles import backend
@@ -161,7 +162,7 @@ def test_the_benchmark_goes_before_the_server(
         done.append((spec, model, folder, epoch))
         return Started()
 
-    monkeypatch.setattr(raw_benchmark, "run", run)
+    monkeypatch.setattr(raw, "run", run)
     monkeypatch.setattr(supervisor, "start", start_server)
     made = launching.Launchable(LaunchSpec("m"), "m", ("a warning",))
     monkeypatch.setattr(launching, "launchable", lambda *_: made)

@@ -13,7 +13,8 @@ import pytest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from prometheus_client.parser import text_string_to_metric_families
 
-from locust_agents import itl, records
+from locust_agents import records
+from locust_agents.answers import itl
 from locust_agents.errors import PluginError
 from locust_agents.outcome import Outcome
 from locust_agents.plugins import registry

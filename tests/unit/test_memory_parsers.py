@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from locust_agents.cluster import memory, memory_linux, memory_macos
-from locust_agents.cluster.memory_sample import Sample
+from locust_agents.cluster.vitals import memory, memory_linux, memory_macos
+from locust_agents.cluster.vitals.memory_sample import Sample
 
 GIB = 2**30
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from locust_agents import messages
-from locust_agents.messages import ReasoningReplay
-from locust_agents.stream import ToolCall
+from locust_agents.answers.stream import ToolCall
+from locust_agents.prompts import messages
+from locust_agents.prompts.messages import ReasoningReplay
 
 READ = ToolCall("call-1", "read", '{"filePath": "a.py"}')
 EDIT = ToolCall("call-2", "edit", "{}")

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from locust_agents import itl, metrics, records
+from locust_agents import metrics, records
+from locust_agents.answers import itl
 from locust_agents.figures import Wait
 from locust_agents.limits import METRICS
 from locust_agents.outcome import Outcome

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from locust_agents import misses
-from locust_agents.changed import Change
-from locust_agents.expected import Twin
-from locust_agents.misses import Evidence, decide, own
+from locust_agents.misses import causes
+from locust_agents.misses.causes import Evidence, decide, own
+from locust_agents.misses.changed import Change
+from locust_agents.misses.expected import Twin
 
 
 def change(part: int, share: float = 0.0) -> Change:
@@ -135,7 +135,7 @@ def test_a_first_turn(values: dict[str, Any], cause: str, tokens: int | None, re
 def test_what_an_attempt_that_was_left_had_computed_is_read_again() -> None:
     again: dict[str, Any] = {"left_tokens": 4096}
     found = decide(Evidence(**LATER, **again))
-    assert found == misses.Miss(
+    assert found == causes.Miss(
         "left_in_prefill", "an attempt that had prefilled 4,096 tokens was left before its first token", 4096
     )
     stored = {**LATER, "cached": 3060 + 4096}
@@ -144,12 +144,12 @@ def test_what_an_attempt_that_was_left_had_computed_is_read_again() -> None:
 
 def test_who_sees_one_process_only_leaves_the_rest_open() -> None:
     found = own(Evidence(**{**LATER, "cached": 1503, "change": change(9, 0.9), "newer": 10}))
-    assert found == misses.Miss(
+    assert found == causes.Miss(
         None,
         "message 9 (user), byte 7: “old” became “new”, but of some 2,850 tokens ahead of it 1,503 were found",
         1557,
     )
-    assert own(Evidence(**{**LATER, "cached": 1503})) == misses.Miss(None, "the bytes only grew", 1557)
+    assert own(Evidence(**{**LATER, "cached": 1503})) == causes.Miss(None, "the bytes only grew", 1557)
 
 
 @pytest.mark.parametrize(
@@ -189,5 +189,5 @@ def test_the_evidence_in_words(values: dict[str, Any], detail: str) -> None:
 
 
 def test_every_cause_is_in_the_list() -> None:
-    assert set(misses.CAUSES) >= {"volatile_text", "history_rewritten", *misses._OWN, *misses._OF_CACHE}
-    assert len(misses.CAUSES) == 11
+    assert set(causes.CAUSES) >= {"volatile_text", "history_rewritten", *causes._OWN, *causes._OF_CACHE}
+    assert len(causes.CAUSES) == 11

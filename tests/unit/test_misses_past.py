@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from locust_agents import messages
-from locust_agents.expected import Twin
-from locust_agents.misses import Miss
-from locust_agents.misses_past import Attempted, Past
+from locust_agents.misses.causes import Miss
+from locust_agents.misses.expected import Twin
+from locust_agents.misses.past import Attempted, Past
+from locust_agents.prompts import messages
 
 HEAD = b'{"model":"m","messages":[' + messages.system("Date: 2026-11-30.")
 PARTS = (HEAD, messages.user("Fix it."))

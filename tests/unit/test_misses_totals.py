@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from locust_agents import misses, misses_totals, records
-from locust_agents.misses import Miss
-from locust_agents.misses_totals import Total
-from locust_agents.prefill_curve import Curve
+from locust_agents import records
+from locust_agents.forecast.prefill_curve import Curve
+from locust_agents.misses import causes, totals
+from locust_agents.misses.causes import Miss
+from locust_agents.misses.totals import Total
 from locust_agents.records import TurnRecord
 
 # 1 ms for a token, and as much again at 1,000 tokens before it.
@@ -26,7 +27,7 @@ def missed(cause: str | None, cached: int = 0, expected: int = 1000, **values: A
 
 def test_tokens_by_cause_the_most_first() -> None:
     turns = [missed("restart", 990), missed("evicted"), missed("evicted", 900), missed(None), missed("first", 10, 0)]
-    assert list(misses_totals.by_cause(turns).items()) == [
+    assert list(totals.by_cause(turns).items()) == [
         ("first", Total(1, 1190, None)),
         ("evicted", Total(2, 1100, None)),
         ("restart", Total(1, 10, None)),
@@ -42,34 +43,34 @@ def test_tokens_by_cause_the_most_first() -> None:
     ],
 )
 def test_seconds_are_those_of_the_curve(turns: list[TurnRecord], wanted_s: float, remark: str) -> None:
-    found = misses_totals.by_cause(turns, CURVE)["evicted"]
+    found = totals.by_cause(turns, CURVE)["evicted"]
     assert found.seconds == pytest.approx(wanted_s), remark
 
 
 def test_what_a_record_s_miss_cost() -> None:
-    assert misses_totals.tokens(missed("evicted", 200)) == 800
-    assert misses_totals.tokens(missed("evicted", 2000)) == 0, "nothing is ever owed"
-    assert misses_totals.tokens(missed("first", 200)) == 1000, "of the whole prompt"
-    assert misses_totals.tokens(record(miss="evicted")) == 0, "nothing is known"
+    assert totals.tokens(missed("evicted", 200)) == 800
+    assert totals.tokens(missed("evicted", 2000)) == 0, "nothing is ever owed"
+    assert totals.tokens(missed("first", 200)) == 1000, "of the whole prompt"
+    assert totals.tokens(record(miss="evicted")) == 0, "nothing is known"
 
 
 @pytest.mark.skipif("miss_tokens" not in TurnRecord.__slots__, reason="records do not have the field yet")
 def test_a_record_s_own_count_goes_before_what_can_be_reckoned() -> None:
-    twin = misses.marked(missed("first", 7, 0), Miss("not_stored_yet", "b was still prefilling the same start", 1490))
-    assert (twin.miss, misses_totals.tokens(twin)) == ("not_stored_yet", 1490)
+    twin = causes.marked(missed("first", 7, 0), Miss("not_stored_yet", "b was still prefilling the same start", 1490))
+    assert (twin.miss, totals.tokens(twin)) == ("not_stored_yet", 1490)
 
 
 def test_thrown_away_prefill_by_profile() -> None:
     turns = [
         record(wasted_prefill_tokens=size, profile=name) for size, name in [(5, "a"), (None, "a"), (9, "b"), (0, "c")]
     ]
-    assert list(misses_totals.wasted(turns).items()) == [("b", 9), ("a", 5)]
+    assert list(totals.wasted(turns).items()) == [("b", 9), ("a", 5)]
 
 
 def test_what_a_cap_spared_the_others() -> None:
     turns = [record(outcome="capped", capped_tokens=3000, expected_tokens=expected) for expected in (1000, None, 9000)]
-    found = misses_totals.capped([*turns, record(capped_tokens=3000)], CURVE)
+    found = totals.capped([*turns, record(capped_tokens=3000)], CURVE)
     assert found is not None
     assert (found.turns, found.tokens) == (3, 5000)
     assert found.seconds == pytest.approx(CURVE.seconds(1000, 2000) + CURVE.seconds(0, 3000))
-    assert misses_totals.capped([record()]) is None
+    assert totals.capped([record()]) is None

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from locust_agents.cluster.model_facts import ModelFacts, Share
-from locust_agents.cluster.option_checks import check
-from locust_agents.cluster.options import Scalar
+from locust_agents.cluster.options.checks import check
+from locust_agents.cluster.options.known import Scalar
+from locust_agents.cluster.options.model_facts import ModelFacts, Share
 from locust_agents.cluster.situation import Findings, Situation
 
 QWEN3 = ModelFacts(

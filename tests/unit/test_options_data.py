@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from locust_agents.cluster import model_classes
-from locust_agents.cluster.cache_entries import entries_needed
-from locust_agents.cluster.options import OPTIONS, Kind
+from locust_agents.cluster.options import model_classes
+from locust_agents.cluster.options.cache_entries import entries_needed
+from locust_agents.cluster.options.known import OPTIONS, Kind
 from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("mlx_lm") is None, reason="mlx-lm is not installed")

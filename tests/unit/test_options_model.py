@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from locust_agents.cluster.model_facts import ModelFacts, Share, read
+from locust_agents.cluster.options.model_facts import ModelFacts, Share, read
 from locust_agents.errors import ClusterError
 
 HEADS = {"num_attention_heads": 32, "num_key_value_heads": 8}

@@ -2,8 +2,8 @@
 
 import pytest
 
-from locust_agents.cluster.option_values import mistake
-from locust_agents.cluster.options import OPTIONS, Scalar
+from locust_agents.cluster.options.known import OPTIONS, Scalar
+from locust_agents.cluster.options.values import mistake
 
 GOOD: list[tuple[str, Scalar, str]] = [
     ("prefill-step-size", 8192, "a number"),

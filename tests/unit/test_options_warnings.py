@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from locust_agents.cluster.cache_entries import entries_needed
-from locust_agents.cluster.model_facts import ModelFacts
-from locust_agents.cluster.option_checks import check
-from locust_agents.cluster.options import Scalar
+from locust_agents.cluster.options.cache_entries import entries_needed
+from locust_agents.cluster.options.checks import check
+from locust_agents.cluster.options.known import Scalar
+from locust_agents.cluster.options.model_facts import ModelFacts
 from locust_agents.cluster.situation import Findings, Situation
 
 PLAIN = ModelFacts("qwen3", 1, trimmable=True, has_pipeline=False, has_tensor=True)

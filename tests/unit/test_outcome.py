@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from locust_agents.answers.stream import Answer, StreamReader
 from locust_agents.outcome import Ending, Outcome, classify
-from locust_agents.stream import Answer, StreamReader
 
 Reads = list[tuple[float, bytes]]
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from locust_agents import paired, records
+from locust_agents import records
+from locust_agents.compare import paired
 from locust_agents.records import TurnRecord
 
 

@@ -2,7 +2,7 @@
 
 from locust_agents import plan
 from locust_agents.plan import RunPlan
-from locust_agents.sizing import Calibration
+from locust_agents.prompts.sizing import Calibration
 
 CALIBRATION = Calibration(
     nonce="zone é",

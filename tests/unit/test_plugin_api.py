@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from locust_agents.answers.stream import ToolCall
 from locust_agents.outcome import Outcome
 from locust_agents.patience import Leave
 from locust_agents.plugins.api import (
@@ -29,7 +30,6 @@ from locust_agents.plugins.api import (
     Turn,
     behaviour,
 )
-from locust_agents.stream import ToolCall
 
 READ, EDIT = ToolCall("call-1", "read", "{}"), ToolCall("call-2", "edit", "{}")
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from locust_agents import conversation, messages, preambles
-from locust_agents.conversation import Preamble
 from locust_agents.plugins.api import Agent
-from locust_agents.prefix_break import KINDS, Kind, PrefixBreak
 from locust_agents.profile import Profile, Volatile
-from locust_agents.sizing import Calibration
-from locust_agents.volatile import Start
+from locust_agents.prompts import conversation, messages, preambles
+from locust_agents.prompts.conversation import Preamble
+from locust_agents.prompts.prefix_break import KINDS, Kind, PrefixBreak
+from locust_agents.prompts.sizing import Calibration
+from locust_agents.prompts.volatile import Start
 
 PLAIN = Profile("p", "P", "here", 2000, 4000, ("bash", "edit", "glob", "grep", "read"), 64, {"tool_choice": "auto"})
 CWD = Volatile("system", 0.91, "working folder", "project")

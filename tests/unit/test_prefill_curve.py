@@ -2,7 +2,7 @@
 
 import pytest
 
-from locust_agents.prefill_curve import Curve, Point, described, price_of_miss, through
+from locust_agents.forecast.prefill_curve import Curve, Point, described, price_of_miss, through
 
 
 def points(linear_s: float, square_s: float, *sizes: int) -> list[Point]:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from locust_agents import prefill_speed
-from locust_agents.stream import Progress
+from locust_agents.answers import prefill_speed
+from locust_agents.answers.stream import Progress
 
 Steps = list[tuple[int, float]]
 TABLE: list[tuple[str, Steps, float | None, tuple[float | None, bool]]] = [

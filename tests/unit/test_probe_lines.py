@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from locust_agents.cluster.hostfile_values import Host, Hostfile
+from locust_agents.cluster.hosts.values import Host, Hostfile
 from locust_agents.cluster.launch_spec import LaunchSpec
-from locust_agents.cluster.probe import question
-from locust_agents.cluster.probe_across import size
-from locust_agents.cluster.probe_answer import Heard, Listener, read
-from locust_agents.cluster.probe_report import lines
-from locust_agents.cluster.probe_sites import Link, Site, links, ports, sites
-from locust_agents.cluster.probe_verdicts import Probed, entries
+from locust_agents.cluster.probe.across import size
+from locust_agents.cluster.probe.answer import Heard, Listener, read
+from locust_agents.cluster.probe.course import question
+from locust_agents.cluster.probe.report import lines
+from locust_agents.cluster.probe.sites import Link, Site, links, ports, sites
+from locust_agents.cluster.probe.verdicts import Probed, entries
 
 # of our own making: not seen on a Mac
 MAC = """\

@@ -12,13 +12,15 @@ from pathlib import Path
 import psutil
 import pytest
 
-from locust_agents.cluster import ports, probe_links, probe_ports
-from locust_agents.cluster.hostfile_values import Host, Hostfile
+from locust_agents.cluster import ports
+from locust_agents.cluster.hosts.values import Host, Hostfile
 from locust_agents.cluster.launch_spec import LaunchSpec
-from locust_agents.cluster.probe_answer import Answer, Heard, Listener
-from locust_agents.cluster.probe_script import Question
-from locust_agents.cluster.probe_sites import Link, Site, links, sites
-from locust_agents.cluster.probe_sites import ports as asked_ports
+from locust_agents.cluster.probe import links as probe_links
+from locust_agents.cluster.probe import ports as probe_ports
+from locust_agents.cluster.probe.answer import Answer, Heard, Listener
+from locust_agents.cluster.probe.script import Question
+from locust_agents.cluster.probe.sites import Link, Site, links, sites
+from locust_agents.cluster.probe.sites import ports as asked_ports
 from tests.patience import PATIENCE_S
 
 

@@ -8,11 +8,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from locust_agents.cluster import ports, probe, probe_ask
-from locust_agents.cluster.hostfile_values import Host, Hostfile
+from locust_agents.cluster import ports
+from locust_agents.cluster.hosts.values import Host, Hostfile
 from locust_agents.cluster.launch_spec import LaunchSpec
-from locust_agents.cluster.probe_across import size
-from locust_agents.cluster.probe_sites import Site
+from locust_agents.cluster.probe import ask, course
+from locust_agents.cluster.probe.across import size
+from locust_agents.cluster.probe.sites import Site
 
 FAKE_SSH = """\
 #!/bin/sh
@@ -70,7 +71,7 @@ def test_two_hosts_that_are_one(pids: Path, model: Path) -> None:
     launch, said = spec("127.0.0.1", "chatty"), list[str]()
     first = launch.starting_port or 0
     skipped = "                      skip  sleep settings, firewall (not macOS); RDMA devices (no ibv_devices)"
-    lines, is_ok = probe.probe(launch, model, ports.free_ports(1), said.append)
+    lines, is_ok = course.probe(launch, model, ports.free_ports(1), said.append)
     assert lines == [
         f"rank 0  this machine  ok    {facts()}, port {first} open to rank 1",
         skipped,
@@ -88,16 +89,16 @@ def test_two_hosts_that_are_one(pids: Path, model: Path) -> None:
 
 
 def test_this_machine_alone_needs_no_ssh(pids: Path, model: Path) -> None:
-    lines, is_ok = probe.probe(LaunchSpec("m", python=sys.executable), model, ports.free_ports(1), lambda _: None)
+    lines, is_ok = course.probe(LaunchSpec("m", python=sys.executable), model, ports.free_ports(1), lambda _: None)
     assert is_ok
     assert lines[0] == f"rank 0, 1  this machine  ok    {facts()}"
     assert not pids.exists()
 
 
 def test_each_that_fails_has_its_line(pids: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "BOUND_S", 3.0)
+    monkeypatch.setattr(course, "BOUND_S", 3.0)
     launch = spec("127.0.0.1", "denied", "refused", "slow", "menu")
-    lines, is_ok = probe.probe(launch, model, ports.free_ports(1), lambda _: None)
+    lines, is_ok = course.probe(launch, model, ports.free_ports(1), lambda _: None)
     starts = [line for line in lines if line.startswith("rank")]
     assert not is_ok
     assert starts[0].startswith("rank 0  this machine  ok ")
@@ -115,7 +116,7 @@ def test_each_that_fails_has_its_line(pids: Path, model: Path, monkeypatch: pyte
 
 def test_an_ip_that_is_not_the_hosts(pids: Path, model: Path) -> None:
     launch = spec("127.0.0.1", "mac2", ip="192.0.2.1")  # RFC 5737: nobody's
-    lines, is_ok = probe.probe(launch, model, ports.free_ports(1), lambda _: None)
+    lines, is_ok = course.probe(launch, model, ports.free_ports(1), lambda _: None)
     assert not is_ok
     assert f"FIX   cannot listen on 192.0.2.1:{launch.starting_port}: " in lines[0]
     assert lines[0].endswith(": correct the ips of this machine in ring.json")
@@ -124,7 +125,7 @@ def test_an_ip_that_is_not_the_hosts(pids: Path, model: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("ssh") is None, reason="there is no ssh here")
 def test_the_words_of_the_real_ssh(model: Path) -> None:
-    lines, is_ok = probe.probe(spec("127.0.0.1", "no-such-host.invalid"), model, ports.free_ports(1), lambda _: None)
+    lines, is_ok = course.probe(spec("127.0.0.1", "no-such-host.invalid"), model, ports.free_ports(1), lambda _: None)
     (line,) = [line for line in lines if line.startswith("rank 1")]
     assert not is_ok
     assert "FIX   ssh: Could not resolve hostname no-such-host.invalid: " in line
@@ -132,22 +133,22 @@ def test_the_words_of_the_real_ssh(model: Path) -> None:
 
 
 def test_no_ssh_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe_ask, "_SSH", ("/no/such/ssh",))
-    (heard,) = probe_ask.ask({Site("mac2", (1,)): "true"}, 5.0).values()
+    monkeypatch.setattr(ask, "_SSH", ("/no/such/ssh",))
+    (heard,) = ask.ask({Site("mac2", (1,)): "true"}, 5.0).values()
     assert (heard.status, heard.err) == (255, "ssh is not installed here")
 
 
 def test_ssh_asks_nobody_and_says_why() -> None:
-    assert probe_ask.argv(Site("bob@mac2", (1,))) == (
+    assert ask.argv(Site("bob@mac2", (1,))) == (
         *("ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=5", "-o", "LogLevel=ERROR"),
         *("bob@mac2", "sh", "-s"),
     )
-    assert probe_ask.argv(Site(None, (0,))) == ("sh", "-s")
+    assert ask.argv(Site(None, (0,))) == ("sh", "-s")
 
 
 def test_what_does_not_end_is_ended(tmp_path: Path) -> None:
     script = f"trap '' TERM; sleep 60 & echo $$ $! >{tmp_path}/pids; wait; echo late\n"
-    (heard,) = probe_ask.ask({Site(None, (0,)): script}, 0.5).values()
+    (heard,) = ask.ask({Site(None, (0,)): script}, 0.5).values()
     assert (heard.out, heard.status) == ("", None)
     assert not [pid for pid in (tmp_path / "pids").read_text().split() if runs(int(pid))]
 
@@ -159,13 +160,13 @@ def test_an_interrupted_one_leaves_nobody(tmp_path: Path) -> None:
         return False
 
     with pytest.raises(KeyboardInterrupt):
-        probe_ask.ask({Site(None, (0,)): f"echo $$ >{tmp_path}/pid; exec sleep 60\n"}, 30.0, interrupt)
+        ask.ask({Site(None, (0,)): f"echo $$ >{tmp_path}/pid; exec sleep 60\n"}, 30.0, interrupt)
     assert not runs(int((tmp_path / "pid").read_text()))
 
 
 def test_output_is_never_waited_for() -> None:
     """More than a pipe holds."""
-    (heard,) = probe_ask.ask({Site(None, (0,)): "seq 100000; seq 100000 >&2\n"}, 30.0).values()
+    (heard,) = ask.ask({Site(None, (0,)): "seq 100000; seq 100000 >&2\n"}, 30.0).values()
     assert heard.out.endswith("\n100000\n")
     assert heard.err.endswith("\n100000\n")
 

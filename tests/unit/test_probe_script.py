@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from locust_agents.cluster.probe_answer import Answer, Listener, read
-from locust_agents.cluster.probe_script import PYTHON_S, Question, script
+from locust_agents.cluster.probe.answer import Answer, Listener, read
+from locust_agents.cluster.probe.script import PYTHON_S, Question, script
 from tests.patience import PATIENCE_S
 
 SHELLS = [("sh",), ("dash",), ("bash", "--posix")]

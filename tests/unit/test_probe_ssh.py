@@ -2,10 +2,10 @@
 
 import pytest
 
-from locust_agents.cluster.probe_answer import Heard, read
-from locust_agents.cluster.probe_script import BEGIN
-from locust_agents.cluster.probe_sites import Site
-from locust_agents.cluster.probe_ssh import explain
+from locust_agents.cluster.probe.answer import Heard, read
+from locust_agents.cluster.probe.script import BEGIN
+from locust_agents.cluster.probe.sites import Site
+from locust_agents.cluster.probe.ssh import explain
 
 MAC2 = Site("bob@mac2", (1,))
 HERE = Site(None, (0,))

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from locust_agents.cluster import raw_benchmark
-from locust_agents.cluster.benchmark_job import Ask
-from locust_agents.cluster.benchmark_output import Progress, Reader, Result, Trial, described
+from locust_agents.cluster.benchmark import raw
+from locust_agents.cluster.benchmark.job import Ask
+from locust_agents.cluster.benchmark.output import Progress, Reader, Result, Trial, described
 from locust_agents.cluster.command import LaunchSpec, launch_command
-from locust_agents.cluster.hostfile import demand
+from locust_agents.cluster.hosts.hostfile import demand
 from locust_agents.errors import ClusterError, ScenarioError
 
 ASK = Ask(65_536, 128, 2, 3)
@@ -28,7 +28,7 @@ def hostfile(folder: Path) -> Path:
 
 
 def asked(spec: LaunchSpec, model: Path | str = "org/model") -> str:
-    return " ".join(raw_benchmark.benchmark_command(spec, model, ASK, 30_000, LOGS))
+    return " ".join(raw.benchmark_command(spec, model, ASK, 30_000, LOGS))
 
 
 # remark, what the spec says, how the command line ends
@@ -56,7 +56,7 @@ def test_ranks_and_environment_are_the_server_s(tmp_path: Path) -> None:
     hosts = demand(hostfile(tmp_path), "jaccl", ())
     spec = LaunchSpec("m", backend="jaccl", hostfile=hosts, python="~/mlx/python", env={"MLX_METAL_FAST_SYNCH": "1"})
     server = launch_command(spec, "~/models/m", 8080, 32_323, LOGS)
-    benchmark = raw_benchmark.benchmark_command(spec, "~/models/m", ASK, 32_323, LOGS)
+    benchmark = raw.benchmark_command(spec, "~/models/m", ASK, 32_323, LOGS)
     same = server.index("server")
     assert benchmark[:same] == server[:same]
     assert benchmark[same : same + 3] == ("benchmark", "--model", "~/models/m")
@@ -70,9 +70,7 @@ def test_what_cannot_be_launched_cannot_be_benchmarked() -> None:
 def test_a_folder_without_a_model_is_told_before_anything_starts(tmp_path: Path) -> None:
     notes: list[str] = []
     with pytest.raises(ClusterError, match=r"no config\.json"):
-        raw_benchmark.run(
-            LaunchSpec("m"), tmp_path, Ask(), tmp_path / "run", notes.append, lambda event, _: notes.append(event)
-        )
+        raw.run(LaunchSpec("m"), tmp_path, Ask(), tmp_path / "run", notes.append, lambda event, _: notes.append(event))
     assert notes == []
     assert not (tmp_path / "run").exists()
 

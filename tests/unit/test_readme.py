@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from locust_agents import misses
 from locust_agents.cli import COMMANDS
+from locust_agents.misses import causes
 from locust_agents.outcome import Outcome
 from locust_agents.plugins import registry
 from locust_agents.plugins.api import Agent, Behaviour, Reply, Turn
@@ -71,7 +71,7 @@ def test_its_hand_written_class_says_what_it_needs() -> None:
 
 
 def test_it_names_every_behaviour_outcome_cause_and_scenario() -> None:
-    for words in (registry.behaviours(), Outcome, misses.CAUSES, loader.shipped().keys() - {"quickstart"}):
+    for words in (registry.behaviours(), Outcome, causes.CAUSES, loader.shipped().keys() - {"quickstart"}):
         every = sorted(map(str, words))
         assert named(every) == set(every)
 

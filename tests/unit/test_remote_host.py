@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from locust_agents.cluster import remote_host
-from locust_agents.cluster.remote import Answer
-from locust_agents.cluster.remote_host import RemoteHost
+from locust_agents.cluster.remote import host as remote_host
+from locust_agents.cluster.remote.host import RemoteHost
+from locust_agents.cluster.remote.line import Answer
 from locust_agents.errors import ClusterError
 
 ALIVE = "1796015093\n 7 7 S 00:00:01 Mon Nov 30 05:01:33 2026\n"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from locust_agents.cluster import remote
-from locust_agents.cluster.remote import Answer, Line, split
+from locust_agents.cluster.remote import line as remote
+from locust_agents.cluster.remote.line import Answer, Line, split
 from locust_agents.errors import ClusterError
 from tests.patience import PATIENCE_S
 
@@ -18,7 +18,7 @@ THROUGH = "for word do :; done; exec $word"
 # asks under gevent, while another greenlet counts
 PATCHED = """
 import locust, gevent
-from locust_agents.cluster.remote import Line
+from locust_agents.cluster.remote.line import Line
 
 ticks = 0
 def tick():

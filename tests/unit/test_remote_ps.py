@@ -7,8 +7,8 @@ import time
 import psutil
 import pytest
 
-from locust_agents.cluster import remote_ps
-from locust_agents.cluster.remote_ps import Seen
+from locust_agents.cluster.remote import ps
+from locust_agents.cluster.remote.ps import Seen
 from tests.patience import PATIENCE_S
 
 # as procps-ng 4.0.2 prints it on Linux
@@ -61,7 +61,7 @@ MACOS = """1796015093
     ],
 )
 def test_understand(remark: str, text: str, status: int, seen: dict[int, Seen] | None) -> None:
-    assert remote_ps.understand(text, status) == seen, remark
+    assert ps.understand(text, status) == seen, remark
 
 
 @pytest.mark.parametrize(
@@ -82,9 +82,9 @@ def test_who_is_alive(state: str, is_alive: bool, remark: str) -> None:
 def test_this_machine_is_understood() -> None:
     with subprocess.Popen(["sleep", "60"]) as gone:
         gone.kill()
-    question = remote_ps.question([os.getpid(), gone.pid])
+    question = ps.question([os.getpid(), gone.pid])
     told = subprocess.run(["/bin/sh", "-c", question], stdout=subprocess.PIPE, text=True)
-    seen = remote_ps.understand(told.stdout, told.returncode)
+    seen = ps.understand(told.stdout, told.returncode)
     assert seen is not None
     assert seen.keys() == {os.getpid()}
     me = seen[os.getpid()]
@@ -102,18 +102,18 @@ def test_this_machine_is_understood() -> None:
     ],
 )
 def test_signal(remark: str, group: int, command: str) -> None:
-    assert remote_ps.signal_command("TERM", Seen(12, group, "S", 0.0, 0.0, 0.0)) == command, remark
+    assert ps.signal_command("TERM", Seen(12, group, "S", 0.0, 0.0, 0.0)) == command, remark
 
 
 @pytest.mark.parametrize(("leads", "remark"), [(True, "a group of its own"), (False, "in ours")])
 def test_this_machines_shell_takes_the_signal(leads: bool, remark: str) -> None:
     with subprocess.Popen(["sleep", "60"], start_new_session=leads) as process:
         seen = Seen(process.pid, os.getpgid(process.pid), "S", 0.0, 0.0, 0.0)
-        done = subprocess.run(["/bin/sh", "-c", remote_ps.signal_command("TERM", seen)], capture_output=True)
+        done = subprocess.run(["/bin/sh", "-c", ps.signal_command("TERM", seen)], capture_output=True)
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), remark
         assert process.wait(PATIENCE_S) == -15, remark
 
 
 def test_cpu_share() -> None:
     before = Seen(1, 1, "R", 10.0, 0.0, 0.0)
-    assert remote_ps.cpu_share(before, Seen(1, 1, "R", 13.0, 0.0, 0.0), 4.0) == 0.75
+    assert ps.cpu_share(before, Seen(1, 1, "R", 13.0, 0.0, 0.0), 4.0) == 0.75

@@ -11,9 +11,9 @@ import psutil
 import pytest
 
 from locust_agents.cluster.crew import Crew
-from locust_agents.cluster.hostfile import Host, Hostfile
+from locust_agents.cluster.hosts.hostfile import Host, Hostfile
 from locust_agents.cluster.launch_spec import LaunchSpec
-from locust_agents.cluster.remote_ranks import RemoteRanks, ssh_names
+from locust_agents.cluster.remote.ranks import RemoteRanks, ssh_names
 from tests.patience import PATIENCE_S
 
 T = TypeVar("T")

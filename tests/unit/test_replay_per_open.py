@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from locust_agents.cluster.replay import script_from_json
-from locust_agents.cluster.replay_play import Connection, Replay
-from locust_agents.cluster.replay_scripts import Script
-from locust_agents.cluster.replay_wire import Answer, to_answer
+from locust_agents.cluster.replay.play import Connection, Replay
+from locust_agents.cluster.replay.scripts import Script
+from locust_agents.cluster.replay.wire import Answer, to_answer
 
 ANSWER = replace(Script(((0.5, b"x"),)), per_open_s=0.25)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from locust_agents.cluster.replay import STAMP, Script, chat_stream, load_scripts, script_from_json
-from locust_agents.cluster.replay_wire import fill_stamp, parse_head, to_answer
+from locust_agents.cluster.replay.wire import fill_stamp, parse_head, to_answer
 from locust_agents.errors import ScenarioError
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from locust_agents.cluster import replay_server
 from locust_agents.cluster.replay import STAMP, ReplayServer, Script, chat_stream
+from locust_agents.cluster.replay import server as replay_server
 from locust_agents.errors import ClusterError, ScenarioError
 from tests.patience import PATIENCE_S
 
@@ -287,7 +287,7 @@ def script_file(tmp_path: Path) -> Path:
 
 @contextmanager
 def _command(*arguments: object) -> Iterator["subprocess.Popen[str]"]:
-    line = [sys.executable, "-X", "dev", "-m", "locust_agents.cluster.replay_server", *map(str, arguments)]
+    line = [sys.executable, "-X", "dev", "-m", "locust_agents.cluster.replay.server", *map(str, arguments)]
     pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
     with subprocess.Popen(line, stdin=nothing, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as child:
         try:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from locust_agents.answers.stream import StreamReader
+from locust_agents.answers.whole_answer import BodyReader
 from locust_agents.cluster.replay import Script, chat_answer, completion_stream
-from locust_agents.cluster.replay_wire import to_answer
+from locust_agents.cluster.replay.wire import to_answer
 from locust_agents.outcome import Ending, Outcome, classify
-from locust_agents.stream import StreamReader
-from locust_agents.whole_answer import BodyReader
 
 # Seen on the wire of mlx_lm.server 0.32.2; names as they are, values where they never change.
 HEAD = """HTTP/1.0 200 OK

@@ -8,18 +8,19 @@ from typing import Any
 
 import pytest
 
-from locust_agents import cli, html_report, html_run, html_ttft_spread, html_ttft_times, records, run_folder, stored_run
+from locust_agents import cli, records, run_folder, stored_run
 from locust_agents.figures import Wait
-from locust_agents.html_run import Told
+from locust_agents.pages import report, run, ttft_spread, ttft_times
+from locust_agents.pages.run import Told
 from tests.made_run import BEGAN, make
 
 
 def told_of(folder: Path) -> Told:
-    return html_run.of(stored_run.read(folder))
+    return run.of(stored_run.read(folder))
 
 
 def page_of(folder: Path) -> str:
-    return html_report.render(told_of(folder), "as printed")
+    return report.render(told_of(folder), "as printed")
 
 
 def words(page: str) -> str:
@@ -68,7 +69,7 @@ def test_a_killed_run_has_a_page_of_what_there_is(short: Path, tmp_path: Path) -
     for name in ("turns.jsonl", "scenario.yaml"):
         (killed / name).write_bytes((short / name).read_bytes())
     told = told_of(killed)
-    text = words(html_report.render(told, "", ["no summary.json: the run was killed"]))
+    text = words(report.render(told, "", ["no summary.json: the run was killed"]))
     assert "killed, or still running" in text
     assert "no summary.json: the run was killed" in text
     assert "Not known: summary.json does not tell" in text
@@ -78,7 +79,7 @@ def test_a_run_without_a_turn_has_a_page(tmp_path: Path) -> None:
     made = run_folder.create(tmp_path / "run", "none")
     made.write("summary.json", json.dumps({"exit_status": 3, "error": "rank 1 died"}))
     made.close()
-    text = words(html_report.render(told_of(tmp_path / "run"), "", ["rank 1 died"]))
+    text = words(report.render(told_of(tmp_path / "run"), "", ["rank 1 died"]))
     assert "no server or no ok turn (status 3)" in text
     assert "rank 1 died" in text
     assert "No turn was taken" in text
@@ -97,13 +98,13 @@ def test_a_run_whose_turns_were_never_sent_has_a_page(tmp_path: Path) -> None:
 
 def test_of_many_turns_the_worst_and_the_lost_are_all_drawn(tmp_path: Path) -> None:
     told = told_of(make(tmp_path / "run", 2_600, agents=20))
-    chart = html_ttft_times.over_time(told)
+    chart = ttft_times.over_time(told)
     assert chart is not None
     drawn = [one for one in chart.model.renderers if "name" in one.data_source.data]
     names = {name for one in drawn for name in one.data_source.data["name"]}
-    lost = {html_run.name_of(record) for record, wait in told.waits if wait.is_more}
+    lost = {run.name_of(record) for record, wait in told.waits if wait.is_more}
     worst, _ = max(told.waits, key=lambda one: (one[1].value, one[1].is_more))
-    assert lost | {html_run.name_of(worst)} <= names
+    assert lost | {run.name_of(worst)} <= names
     assert len(names) < 600
     assert "Too many turns for a point each" in chart.caption
     assert len(page_of(tmp_path / "run")) < 2_000_000
@@ -111,14 +112,14 @@ def test_of_many_turns_the_worst_and_the_lost_are_all_drawn(tmp_path: Path) -> N
 
 def test_few_turns_are_all_drawn(short: Path) -> None:
     told = told_of(short)
-    chart = html_ttft_times.over_time(told)
+    chart = ttft_times.over_time(told)
     assert chart is not None
     drawn = [one for one in chart.model.renderers if "name" in one.data_source.data]
     assert sum(len(one.data_source.data["x"]) for one in drawn) == len(told.waits) == 300
 
 
 def test_who_never_got_a_token_keeps_the_line_below_the_top() -> None:
-    ended, lost = html_ttft_spread.curve([Wait(1.0), Wait(2.0, True), Wait(3.0), Wait(4.0, True)])
+    ended, lost = ttft_spread.curve([Wait(1.0), Wait(2.0, True), Wait(3.0), Wait(4.0, True)])
     assert ended == [(1.0, 0.25), (3.0, 0.5)]
     assert lost == [(2.0, 0.25), (4.0, 0.5)]
 

@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 from markupsafe import Markup
 
-from locust_agents import html_chart, html_page, html_table
-from locust_agents.html_chart import Chart, Key
-from locust_agents.html_page import Section, Verdict
+from locust_agents.pages import chart as html_chart
+from locust_agents.pages import frame
+from locust_agents.pages import table as html_table
+from locust_agents.pages.chart import Chart, Key
+from locust_agents.pages.frame import Section, Verdict
 
 HOSTILE = "</script></title><script>alert(1)</script>\"'&$$x$$"
 
@@ -20,7 +22,7 @@ def hostile_page() -> str:
     parts = [table, named, html_table.folded(HOSTILE, HOSTILE), html_table.button(HOSTILE, plot=HOSTILE)]
     chart = Chart(made, HOSTILE, [Key(HOSTILE, "#000")], HOSTILE)
     verdict = Verdict(HOSTILE, "broken", [HOSTILE])
-    return html_page.page(HOSTILE, verdict, [Section("s", HOSTILE, [*parts, chart])], [HOSTILE])
+    return frame.page(HOSTILE, verdict, [Section("s", HOSTILE, [*parts, chart])], [HOSTILE])
 
 
 def test_whatever_a_page_is_told_is_text() -> None:
@@ -38,27 +40,25 @@ def test_no_text_is_taken_for_a_formula() -> None:
 
 
 def test_a_page_without_charts_needs_no_script() -> None:
-    page = html_page.page("t", Verdict("held", "held"), [Section("s", "S", [Markup("<p>x</p>")])])
+    page = frame.page("t", Verdict("held", "held"), [Section("s", "S", [Markup("<p>x</p>")])])
     assert "<p>x</p>" in page
     assert "<script" not in page
     assert len(page) < 20_000
 
 
 def test_a_section_without_parts_is_left_out() -> None:
-    page = html_page.page(
-        "t", Verdict("held", "held"), [Section("none", "Nothing", []), Section("s", "S", [Markup("x")])]
-    )
+    page = frame.page("t", Verdict("held", "held"), [Section("none", "Nothing", []), Section("s", "S", [Markup("x")])])
     assert "Nothing" not in page
 
 
 def test_a_browser_may_fetch_nothing() -> None:
-    page = html_page.page("t", Verdict("held", "held"), [])
+    page = frame.page("t", Verdict("held", "held"), [])
     assert "default-src 'none'" in page
 
 
-@pytest.mark.parametrize("name", ["html_frame.html", "html_frame.css", "html_frame.js"])
+@pytest.mark.parametrize("name", ["frame.html", "frame.css", "frame.js"])
 def test_the_frame_lies_in_the_package(name: str) -> None:
-    assert (Path(html_page.__file__).parent / name).is_file()
+    assert (Path(frame.__file__).parent / name).is_file()
 
 
 def test_a_table_has_heads_for_those_who_cannot_see_it() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from locust_agents import html_cluster, html_spans
+from locust_agents.pages import cluster, spans
 
 
 @pytest.mark.parametrize(
@@ -16,17 +16,17 @@ from locust_agents import html_cluster, html_spans
     ],
 )
 def test_spans_are_of_a_round_length(seconds: float, most: int, expected: float, remark: str) -> None:
-    assert html_spans.length_s(seconds, most) == expected, remark
+    assert spans.length_s(seconds, most) == expected, remark
 
 
 def test_things_are_grouped_by_their_time() -> None:
-    found = html_spans.grouped([7.0, 1.0, 2.5, -0.5], lambda at: at, 2.0)
+    found = spans.grouped([7.0, 1.0, 2.5, -0.5], lambda at: at, 2.0)
     assert list(found.items()) == [(-1, [-0.5]), (0, [1.0]), (1, [2.5]), (3, [7.0])]
 
 
 @pytest.mark.parametrize("count", [0, 1, 600, 601, 19_000])
 def test_of_sorted_values_the_largest_all_stay(count: int) -> None:
-    kept = html_spans.kept_places(count, 600, 200)
+    kept = spans.kept_places(count, 600, 200)
     assert len(kept) == min(count, 600)
     assert kept == sorted(set(kept))
     assert kept[-200:] == list(range(max(0, count - 200), count)) or count < 200
@@ -37,8 +37,8 @@ def test_a_line_keeps_its_ends_its_smallest_and_its_largest() -> None:
     points = [(float(at), float(at % 7)) for at in range(5_000)]
     points[1234] = (1234.0, 99.0)
     points[2345] = (2345.0, -99.0)
-    kept = html_cluster.thinned(points, 600)
+    kept = cluster.thinned(points, 600)
     assert len(kept) <= 602
     assert {(1234.0, 99.0), (2345.0, -99.0), points[0], points[-1]} <= set(kept)
     assert kept == sorted(kept)
-    assert html_cluster.thinned(points[:600], 600) == points[:600]
+    assert cluster.thinned(points[:600], 600) == points[:600]

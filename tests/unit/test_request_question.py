@@ -2,7 +2,8 @@
 
 import json
 
-from locust_agents import identity, request
+from locust_agents.prompts import request
+from locust_agents.right import identity
 
 
 def test_a_question_carries_the_one_model_name_and_no_seed() -> None:

@@ -9,12 +9,12 @@ from typing import Literal
 
 import pytest
 
-from locust_agents.dry_run import dry_run
+from locust_agents.forecast.dry_run import dry_run
+from locust_agents.forecast.session_plan import Load, PlannedTurn, Terms
 from locust_agents.plugins import registry
 from locust_agents.plugins.api import Agent
 from locust_agents.plugins.behaviours.coding_session import coding_session
-from locust_agents.prefix_break import PrefixBreak
-from locust_agents.session_plan import Load, PlannedTurn, Terms
+from locust_agents.prompts.prefix_break import PrefixBreak
 
 SESSIONS = 500
 

@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from locust_agents import scaling
 from locust_agents.plugins import registry
+from locust_agents.prompts import scaling
 
 PROFILE = dataclasses.replace(registry.profile("opencode"), window_tokens=64_000)
 

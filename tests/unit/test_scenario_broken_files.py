@@ -211,7 +211,7 @@ TABLE: list[tuple[str, str, list[str]]] = [
     (
         "a search over what is no number",
         ONE + "capacity: {over: replies}",
-        ["s.yaml:2:18: capacity.over: expected 'live' or 'scripted', got 1"],
+        ["s.yaml:2:18: capacity.over: with 1 in replies: expected 'live' or 'scripted', got 1"],
     ),
     (
         "a search that goes down",

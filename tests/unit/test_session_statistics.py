@@ -19,13 +19,13 @@ from typing import Any
 
 import pytest
 
-from locust_agents import dry_sizes
+from locust_agents.forecast import dry_sizes
+from locust_agents.forecast.session_plan import Terms
 from locust_agents.plugins import registry
 from locust_agents.plugins.api import Agent, Pause, Reply, Turn
 from locust_agents.plugins.behaviours.coding_session import coding_session
 from locust_agents.plugins.behaviours.sub_agents import sub_agents
 from locust_agents.plugins.testing import play, reply
-from locust_agents.session_plan import Terms
 
 PROFILE, DRAWN = registry.profile("claude-code"), Terms(outputs="drawn")
 SESSIONS = 2000

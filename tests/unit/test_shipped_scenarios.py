@@ -2,9 +2,10 @@
 
 import pytest
 
-from locust_agents import sweep_cells
-from locust_agents.cluster import check_command, launching, tiny_recipe
+from locust_agents.cluster import check_command, launching
+from locust_agents.cluster.tiny import recipe
 from locust_agents.scenarios import loader, with_plugins
+from locust_agents.sweep import cells as sweep_cells
 
 SHIPPED = loader.shipped()
 OF_THE_ISSUE = (
@@ -31,7 +32,7 @@ def test_it_is_short_on_the_embedded_model_and_has_limits(name: str) -> None:
     scenario = with_plugins.load(SHIPPED[name])
     launch = scenario.server.launch
     assert launch is not None
-    assert (launch.model in tiny_recipe.VARIANTS, launch.hostfile) == (True, None)
+    assert (launch.model in recipe.VARIANTS, launch.hostfile) == (True, None)
     assert len(scenario.limits) > 1
     assert scenario.load_s is not None
     assert scenario.load_s <= 60 or name == "overnight"

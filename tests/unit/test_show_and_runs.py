@@ -8,15 +8,16 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from locust_agents import cli, records, run_folder, run_text, runs_command, stored_run, why
-from locust_agents.cluster.benchmark_output import Result, Trial
-from locust_agents.cluster.peaks import Peaks
+from locust_agents import cli, records, run_folder, run_text, runs_command, stored_run
+from locust_agents.cluster.benchmark.output import Result, Trial
 from locust_agents.cluster.restart import Gap
+from locust_agents.cluster.vitals.peaks import Peaks
 from locust_agents.figures import Wait
 from locust_agents.records import TurnRecord
 from locust_agents.runs_command import Verdict
 from locust_agents.scenarios import loader, with_plugins
 from locust_agents.summary import summarise
+from locust_agents.why import reasons
 
 SCENARIO = with_plugins.parse(
     "name: a run\nserver: {attach: http://mac1:8080}\nturns: 3\nswarm: {fixers: {behaviour: fix_failing_test}}\n"
@@ -60,7 +61,7 @@ def test_a_whole_run_is_shown_as_it_was_printed(tmp_path: Path, capsys: pytest.C
     ended: dict[str, Any] = {"vitals": PEAKS, "benchmark": BENCHMARK}
     values = {name: dataclasses.asdict(value) for name, value in ended.items()}
     folder = store(tmp_path / "run", TURNS, exit_status=1, gaps=[dataclasses.asdict(GAP)], **values)
-    causes = why.why(TURNS, is_shared=True)
+    causes = reasons.why(TURNS, is_shared=True)
     printed = run_text.text(SCENARIO, summarise(TURNS, SCENARIO.limits), [GAP], PEAKS, BENCHMARK, causes=causes)
     assert "why    fixers worst > 9.00 s" in printed
     assert show(folder, capsys) == (f"{printed}\nall of it: {folder}\n", "")

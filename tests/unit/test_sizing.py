@@ -2,7 +2,7 @@
 
 import pytest
 
-from locust_agents.sizing import FALLBACK_TOKENS_PER_CHAR, Calibration, Sizer
+from locust_agents.prompts.sizing import FALLBACK_TOKENS_PER_CHAR, Calibration, Sizer
 
 
 def sizer(turn_tokens: float = 4.0) -> Sizer:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from locust_agents import breach_so_far, itl, records, trust, verdict, verdict_so_far, window
+from locust_agents import breach_so_far, records, trust, verdict, verdict_so_far, window
+from locust_agents.answers import itl
 from locust_agents.breach_so_far import BreachSoFar
 from locust_agents.limits import METRICS, Limit, parse_limit
 from locust_agents.records import TurnRecord

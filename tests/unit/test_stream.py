@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from locust_agents import itl
-from locust_agents.deltas import Usage
-from locust_agents.stream import Answer, Progress, StreamReader, ToolCall
+from locust_agents.answers import itl
+from locust_agents.answers.deltas import Usage
+from locust_agents.answers.stream import Answer, Progress, StreamReader, ToolCall
 
 Reads = list[tuple[float, bytes]]
 

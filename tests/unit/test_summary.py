@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from locust_agents import itl, records, summary
+from locust_agents import records, summary
+from locust_agents.answers import itl
 from locust_agents.figures import Wait
+from locust_agents.forecast.prefill_curve import through
 from locust_agents.limits import parse_limit
-from locust_agents.misses_totals import Total
-from locust_agents.prefill_curve import through
+from locust_agents.misses.totals import Total
 from locust_agents.records import TurnRecord
 from locust_agents.summary import Summary, summarise
 

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from locust_agents.cluster import cluster_words, this_machine
-from locust_agents.cluster.hostfile_shape import parse
+from locust_agents.cluster.hosts.shape import parse
 from locust_agents.cluster.this_machine import Machine
 from locust_agents.scenarios.model import Server
 from locust_agents.summary_page import Told, render

@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
-from locust_agents import records, sweep_best, sweep_figures
+from locust_agents import records
 from locust_agents.figures import Wait
 from locust_agents.records import TurnRecord
 from locust_agents.scenarios import with_plugins
-from locust_agents.sweep_best import Best
-from locust_agents.sweep_cells import Cell
-from locust_agents.sweep_figures import Figures, Result, State
+from locust_agents.sweep import best as sweep_best
+from locust_agents.sweep import figures as sweep_figures
+from locust_agents.sweep.best import Best
+from locust_agents.sweep.cells import Cell
+from locust_agents.sweep.figures import Figures, Result, State
 
 STEP, AGENTS = "server.options.prefill-step-size", "swarm.fixers.agents"
 TURNS = 60

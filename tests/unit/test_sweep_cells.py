@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from locust_agents import sweep_cells
 from locust_agents.scenarios import with_plugins
 from locust_agents.scenarios.overrides import Override
-from locust_agents.sweep_cells import Cell
+from locust_agents.sweep import cells as sweep_cells
+from locust_agents.sweep.cells import Cell
 
 SCENARIO = """\
 name: steps

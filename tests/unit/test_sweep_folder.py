@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from locust_agents import sweep_command, sweep_folder
 from locust_agents.errors import ScenarioError
 from locust_agents.scenarios import with_plugins
-from locust_agents.sweep_cells import Cell
-from locust_agents.sweep_run import Sweep
+from locust_agents.sweep import command
+from locust_agents.sweep import folder as sweep_folder
+from locust_agents.sweep.cells import Cell
+from locust_agents.sweep.run import Sweep
 
 TEXT = "name: a\n"
 CELL = Cell(2, {"scale": 0.5}, with_plugins.parse("swarm: {a: {behaviour: giant_prompt}}", "here"), "scale: 0.5\n")
@@ -88,5 +89,5 @@ def test_an_unfinished_sweep_of_the_same_scenario_is_gone_on_with(tmp_path: Path
 
 def test_the_command_that_goes_on_is_one_for_a_shell() -> None:
     options = argparse.Namespace(scenario="my night.yaml", set=["sweep={seed: [1, 2]}"], plugin=["a.py"])
-    again = sweep_command._again(Sweep(Path("runs/s"), ()), options)
+    again = command._again(Sweep(Path("runs/s"), ()), options)
     assert again == ("locust-agents sweep 'my night.yaml' --out runs/s --set 'sweep={seed: [1, 2]}' --plugin a.py")

@@ -8,11 +8,13 @@ from html.parser import HTMLParser
 import pytest
 from rich.cells import cell_len
 
-from locust_agents import records, sweep_best, sweep_figures, sweep_plot, sweep_table, sweep_words
+from locust_agents import records
 from locust_agents.figures import Wait
 from locust_agents.scenarios import with_plugins
-from locust_agents.sweep_cells import Cell
-from locust_agents.sweep_figures import Figures, Result
+from locust_agents.sweep import best, plot, table, words
+from locust_agents.sweep import figures as sweep_figures
+from locust_agents.sweep.cells import Cell
+from locust_agents.sweep.figures import Figures, Result
 
 STEP = "server.options.prefill-step-size"
 MANY = {STEP: 4096, "server.options.prompt-cache-size": 10, "swarm.fixers.agents": 8, "server.launch.pipeline": True}
@@ -34,9 +36,7 @@ SLOW = dataclasses.replace(FIGURES, ttft_max=Wait(300.0, is_more=True), memory=N
 
 
 def test_a_row_for_each_cell_and_a_reason_for_one_that_failed() -> None:
-    lines = sweep_table.render([one(1, {STEP: 2048}), one(2, {STEP: 4096}, SLOW), one(3, {STEP: 8192}, None)]).split(
-        "\n"
-    )
+    lines = table.render([one(1, {STEP: 2048}), one(2, {STEP: 4096}, SLOW), one(3, {STEP: 8192}, None)]).split("\n")
     assert [re.sub(r" +", " ", line) for line in lines[:5]] == [
         " prefill- TTFT TTFT prefill peak",
         "cell step-size turns p50 max tok/s memory reuse right limits",
@@ -55,14 +55,14 @@ def test_a_row_for_each_cell_and_a_reason_for_one_that_failed() -> None:
 
 @pytest.mark.parametrize("values", [{STEP: 4096}, MANY])
 def test_no_line_is_longer_than_a_terminal(values: dict[str, object]) -> None:
-    text = sweep_table.render([one(1, values), one(2, {**values, STEP: 8192}, SLOW)])
+    text = table.render([one(1, values), one(2, {**values, STEP: 8192}, SLOW)])
     assert max(map(cell_len, text.split("\n"))) <= 80
     assert ("prefill-step-size 4096, prompt-cache-size 10, agents 8, pipeline true" in text) is (values is MANY)
 
 
 def test_the_end_says_which_is_best_what_it_buys_and_how_to_launch_it() -> None:
     results = [one(1, {STEP: 2048}, SLOW), one(2, {STEP: 4096})]
-    lines = sweep_words.lines(sweep_best.find(results), results)
+    lines = words.lines(best.find(results), results)
     assert lines[0] == "best   cell 2 · prefill-step-size 4096"
     assert "memory 9.80 GB instead of –" in " ".join(lines)
     assert re.fullmatch(r"launch mlx\.launch -n 2 --backend ring -- .*--port 8080 --prefill-step-size 4096", lines[-1])
@@ -70,7 +70,7 @@ def test_the_end_says_which_is_best_what_it_buys_and_how_to_launch_it() -> None:
 
 def test_no_best_cell_is_said_too() -> None:
     results = [one(1, {STEP: 2048}, None)]
-    assert sweep_words.lines(None, results)[0].startswith("best   none: every cell failed")
+    assert words.lines(None, results)[0].startswith("best   none: every cell failed")
 
 
 class Attributes(HTMLParser):
@@ -87,12 +87,12 @@ class Attributes(HTMLParser):
 
 def test_the_page_needs_nobody() -> None:
     results = [one(1, {STEP: 2048}), one(2, {STEP: 4096}, SLOW), one(3, {STEP: 8192}, None)]
-    page = sweep_plot.page("a <sweep>", results)
+    page = plot.page("a <sweep>", results)
     assert not [name for name in Attributes(page).names if name.endswith((" src", " href"))]
     assert all(f'"{title}"' in page for title in ("worst TTFT (s)", "median TTFT (s)", "peak memory (GB)", "right (%)"))
     assert "a &lt;sweep&gt;" in page
     nothing = [dataclasses.replace(one(1, {STEP: 2048}), figures=dataclasses.replace(FIGURES, right=None))]
-    assert '"right (%)"' not in sweep_plot.page("b", nothing)
+    assert '"right (%)"' not in plot.page("b", nothing)
 
 
 def test_lines_join_cells_that_differ_in_one_axis_alone() -> None:
@@ -100,7 +100,7 @@ def test_lines_join_cells_that_differ_in_one_axis_alone() -> None:
         one(n, {STEP: step, "swarm.fixers.agents": agents}) for n, (step, agents) in enumerate([(1, 1), (2, 1), (1, 4)])
     ]
     names = {STEP: "step", "swarm.fixers.agents": "agents"}
-    found = sweep_plot._lines(cells, STEP, names, lambda figures: figures.reuse)
+    found = plot._lines(cells, STEP, names, lambda figures: figures.reuse)
     assert {others: [x for x, _, _ in points] for others, points in found.items()} == {
         "agents 1": ["1", "2"],
         "agents 4": ["1"],
@@ -108,7 +108,7 @@ def test_lines_join_cells_that_differ_in_one_axis_alone() -> None:
 
 
 def test_a_cell_in_the_document_has_plain_values() -> None:
-    told = sweep_table.as_json(one(1, {STEP: 2048}, SLOW))
+    told = table.as_json(one(1, {STEP: 2048}, SLOW))
     assert (told["folder"], told["state"], told["exit_status"]) == ("cell-001-2048", "held", 0)
     assert told["figures"]["ttft_max"] == {"value": 300.0, "is_more": True}
 

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from locust_agents import headline, misses, quantities, records, table
+from locust_agents import headline, quantities, records, table
 from locust_agents.figures import Wait
 from locust_agents.limits import Limit, parse_limit
-from locust_agents.misses_totals import Total
+from locust_agents.misses import causes
+from locust_agents.misses.totals import Total
 from locust_agents.records import TurnRecord
 from locust_agents.scenarios.model import Scenario
 from locust_agents.summary import Row, Summary, summarise
@@ -309,7 +310,7 @@ def wild_turn(rng: random.Random) -> TurnRecord:
     values: dict[str, Any] = {"kind": rng.choice(["first", "later", "side", "sub", "compaction"]), "outcome": outcome}
     sizes = {"prompt_tokens": rng.choice([None, 5, 999, 131_072, 2_000_000]), "cached_tokens": 7, "expected_tokens": 9}
     sizes |= {"wasted_prefill_tokens": rng.choice([None, 0, 9_999_999]), "capped_tokens": rng.choice([None, 150_000])}
-    values |= {"miss": rng.choice([None, *misses.CAUSES]), "profile": rng.choice(["p", "mini-swe-agent" * 9])}
+    values |= {"miss": rng.choice([None, *causes.CAUSES]), "profile": rng.choice(["p", "mini-swe-agent" * 9])}
     values |= {"outcome": rng.choice([outcome, outcome, "capped"]), "no_call": rng.choice([None, True])}
     values |= {"tool_call_kinds": rng.choice([{}, {"broken_schema": 99_999, "unknown_tool": 88_888, "not_json": 7}])}
     return turn(rng.choice([None, long_s]), entry, end_s=long_s, stall_s=long_s, **values, **sizes)
@@ -326,7 +327,7 @@ def test_it_is_eighty_columns_wide_whatever_happened(seed: int) -> None:
     rng = random.Random(seed)
     summary = summarise([wild_turn(rng) for _ in range(rng.choice([0, 1, 30, 200]))], wild_limits())
     if rng.random() < 0.5:
-        summary = dataclasses.replace(summary, misses={cause: Total(9, 9_999_999, 99_999.0) for cause in misses.CAUSES})
+        summary = dataclasses.replace(summary, misses={cause: Total(9, 9_999_999, 99_999.0) for cause in causes.CAUSES})
     made = table.render(summary, headline.lines(scenario("漢" * 60), summary))
     assert [line for line in made.splitlines() if cell_len(line) > 80] == []
     assert not re.search(r"None|nan|inf\b", made)

@@ -7,7 +7,7 @@ import pytest
 from mlx_lm.tokenizer_utils import load
 from tokenizers import Tokenizer
 
-from locust_agents.cluster import tiny_model, tiny_recipe, tiny_words
+from locust_agents.cluster.tiny import model, recipe, words
 
 TOOL = {"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}}
 CALL = {"id": "1", "type": "function", "function": {"name": "read", "arguments": {"filePath": "src/app.py"}}}
@@ -15,12 +15,12 @@ CALL = {"id": "1", "type": "function", "function": {"name": "read", "arguments":
 
 @pytest.fixture(scope="module")
 def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return load(tiny_model.ensure("tiny", print, tmp_path_factory.mktemp("cache")))
+    return load(model.ensure("tiny", print, tmp_path_factory.mktemp("cache")))
 
 
 def test_mlx_lm_parses_its_tool_calls_and_expects_no_reasoning(tokenizer: Any) -> None:
     assert (tokenizer.has_tool_calling, tokenizer.has_thinking) == (True, False)
-    assert len(tokenizer.get_vocab()) == tiny_recipe.VOCABULARY
+    assert len(tokenizer.get_vocab()) == recipe.VOCABULARY
 
 
 @pytest.mark.parametrize(
@@ -64,28 +64,28 @@ def test_the_tools_come_after_the_system_text(tokenizer: Any) -> None:
     assert after == "\n<|im_end|>\n"
 
 
-@pytest.mark.parametrize("variant", tiny_recipe.VARIANTS)
+@pytest.mark.parametrize("variant", recipe.VARIANTS)
 @pytest.mark.parametrize("tools", [None, [TOOL]])
 def test_a_replayed_answer_is_the_tokens_that_were_generated(variant: str, tools: Any, tokenizer: Any) -> None:
     vocabulary = Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
-    following = tiny_words.successors(vocabulary, variant)
+    following = words.successors(vocabulary, variant)
     asked = [{"role": "user", "content": "Fix it."}]
     sequence = list(tokenizer.apply_chat_template(asked, tools=tools, add_generation_prompt=True))
     while sequence[-1] != tokenizer.eos_token_id:
         sequence.append(following[sequence[-1]])
-    answer = tiny_words.answers(vocabulary, variant)[0 if tools else 1]
+    answer = words.answers(vocabulary, variant)[0 if tools else 1]
     calls = [CALL] if "<tool_call>" in answer else None
     replayed = [*asked, {"role": "assistant", "content": answer.split("<tool_call>")[0], "tool_calls": calls}]
     assert tokenizer.apply_chat_template([*replayed, *asked], tools=tools)[: len(sequence)] == sequence
 
 
-@pytest.mark.parametrize("sentence", [tiny_recipe.BEFORE_CALL, tiny_recipe.WITHOUT_CALL])
+@pytest.mark.parametrize("sentence", [recipe.BEFORE_CALL, recipe.WITHOUT_CALL])
 def test_each_word_of_an_answer_is_one_token(sentence: str, tokenizer: Any) -> None:
     assert len(tokenizer.encode(sentence)) == len(sentence.split())
 
 
 def test_answers_that_share_a_word_are_refused(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tiny_recipe, "WITHOUT_CALL", "The work is done where it ends")
+    monkeypatch.setattr(recipe, "WITHOUT_CALL", "The work is done where it ends")
     vocabulary = Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
     with pytest.raises(ValueError, match="two tokens would follow"):
-        tiny_words.successors(vocabulary, "tiny")
+        words.successors(vocabulary, "tiny")

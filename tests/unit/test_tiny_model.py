@@ -11,10 +11,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from locust_agents.cluster import tiny_model, tiny_recipe, tiny_store
+from locust_agents.cluster.tiny import model, store
+from locust_agents.cluster.tiny import recipe as tiny_recipe
 from locust_agents.errors import ClusterError
 
-IMPORT = "import pathlib, signal, sys; from locust_agents.cluster import tiny_model"
+IMPORT = "import pathlib, signal, sys; from locust_agents.cluster.tiny import model as tiny_model"
 # a job in the background may have inherited that Ctrl-C is ignored
 HEAR = "signal.signal(signal.SIGINT, signal.default_int_handler)"
 ENSURE = f"{IMPORT}; {HEAR}; tiny_model.ensure('tiny', print, pathlib.Path(sys.argv[1]))"
@@ -24,7 +25,7 @@ FILES = {"config.json", "model.safetensors", "model.safetensors.index.json", "to
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("cache")
-    tiny_model.ensure("tiny", print, folder)
+    model.ensure("tiny", print, folder)
     return folder
 
 
@@ -51,7 +52,7 @@ def wait_for_lock(cache: Path) -> None:
 
 def test_a_model_is_built_once_and_found_again_without_a_word(cache: Path) -> None:
     said: list[str] = []
-    folder = tiny_model.ensure("tiny", said.append, cache)
+    folder = model.ensure("tiny", said.append, cache)
     assert said == []
     assert {file.name for file in folder.iterdir()} == FILES
     assert entries(cache) == [folder.name]
@@ -77,7 +78,7 @@ def test_a_build_that_is_ended_leaves_no_model_and_no_process(end: signal.Signal
     wait_for_lock(tmp_path)  # an orphan holds it until it has ended
     assert len(list(tmp_path.glob("models/*.part"))) == len(entries(tmp_path)) == left
     assert not list(tmp_path.glob("models/*/config.json"))  # an orphan that went on would have written it
-    folder = tiny_model.ensure("tiny", print, tmp_path)
+    folder = model.ensure("tiny", print, tmp_path)
     assert entries(tmp_path) == [folder.name]
 
 
@@ -87,15 +88,15 @@ def test_a_build_that_fails_shows_the_end_of_its_log(tmp_path: Path, monkeypatch
     python.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(python))
     with pytest.raises(ClusterError, match="the tiny model could not be made: last") as raised:
-        tiny_model.ensure("tiny", print, tmp_path)
+        model.ensure("tiny", print, tmp_path)
     assert raised.value.log_tail == ("first", "last")
     assert entries(tmp_path) == []
 
 
 def test_a_build_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tiny_store, "_BUILD_LIMIT_S", 0.01)
+    monkeypatch.setattr(store, "_BUILD_LIMIT_S", 0.01)
     with pytest.raises(ClusterError, match="not made within"):
-        tiny_model.ensure("tiny", print, tmp_path)
+        model.ensure("tiny", print, tmp_path)
     assert entries(tmp_path) == []
 
 
@@ -103,20 +104,20 @@ def test_without_mlx_lm_the_way_out_is_to_attach(tmp_path: Path, monkeypatch: py
     def missing(name: str) -> str:
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr(tiny_model, "version", missing)
+    monkeypatch.setattr(model, "version", missing)
     with pytest.raises(ClusterError, match="mlx-lm is not installed on this machine: use --attach"):
-        tiny_model.ensure("tiny", print, tmp_path)
+        model.ensure("tiny", print, tmp_path)
 
 
 def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ClusterError, match=r"cannot be kept in .*file/models: Not a directory"):
-        tiny_model.ensure("tiny", print, tmp_path / "file")
+        model.ensure("tiny", print, tmp_path / "file")
 
 
 def test_an_unknown_variant_is_answered_with_the_known_ones() -> None:
     with pytest.raises(ClusterError, match="'huge'; take one of tiny, tiny-long, tiny-hybrid"):
-        tiny_model.ensure("huge", print)
+        model.ensure("huge", print)
 
 
 def test_the_name_follows_the_recipe() -> None:
@@ -129,8 +130,8 @@ def test_the_name_follows_the_recipe() -> None:
 def test_the_command_makes_a_copy(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(tiny_model, "user_cache_path", lambda _: cache)
-    assert tiny_model.main([str(tmp_path / "new" / "model")]) == 0
+    monkeypatch.setattr(model, "user_cache_path", lambda _: cache)
+    assert model.main([str(tmp_path / "new" / "model")]) == 0
     assert {file.name for file in (tmp_path / "new" / "model").iterdir()} == FILES
     assert "mlx_lm server --model" in capsys.readouterr().out
 
@@ -138,15 +139,15 @@ def test_the_command_makes_a_copy(
 def test_the_command_refuses_a_folder_that_is_taken(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ClusterError, match="is not empty"):
-        tiny_model.main([str(tmp_path)])
+        model.main([str(tmp_path)])
     with pytest.raises(ClusterError, match="is a file"):
-        tiny_model.main([str(tmp_path / "file")])
+        model.main([str(tmp_path / "file")])
 
 
 def test_the_build_does_not_look_into_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit('not this one')")
     monkeypatch.chdir(tmp_path)
-    assert tiny_model.ensure("tiny", print, tmp_path).is_dir()
+    assert model.ensure("tiny", print, tmp_path).is_dir()
 
 
 def test_the_load_process_stays_free_of_mlx() -> None:

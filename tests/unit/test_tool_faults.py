@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from locust_agents import tool_schema, tools
-from locust_agents.tool_calls import ToolCall, checked
+from locust_agents.answers import tool_schema
+from locust_agents.answers.tool_calls import ToolCall, checked
+from locust_agents.prompts import tools
 
 EDIT = {
     "type": "object",

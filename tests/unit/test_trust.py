@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from locust_agents import itl, records, run_text, table, trust, trust_lines
+from locust_agents import records, run_text, table, trust, trust_lines
+from locust_agents.answers import itl
 from locust_agents.limits import Limit, parse_limit
 from locust_agents.outcome import Outcome
 from locust_agents.records import TurnRecord

@@ -7,20 +7,22 @@ from typing import Any
 
 import pytest
 
-from locust_agents import arrival, forecast_input, preambles, session_seed
-from locust_agents.deltas import Usage
-from locust_agents.dialogue import Dialogue, Style
+from locust_agents import arrival, session_seed
+from locust_agents.answers.deltas import Usage
+from locust_agents.answers.stream import Answer
+from locust_agents.forecast import input
+from locust_agents.forecast.prefill_curve import Speed
+from locust_agents.forecast.session_plan import Bounds, PlannedTurn
+from locust_agents.forecast.timetable import timetable
 from locust_agents.outcome import Outcome
 from locust_agents.plugins.api import Agent
-from locust_agents.prefill_curve import Speed
-from locust_agents.prefix_break import PrefixBreak
 from locust_agents.profile import Profile
+from locust_agents.prompts import preambles
+from locust_agents.prompts.dialogue import Dialogue, Style
+from locust_agents.prompts.prefix_break import PrefixBreak
+from locust_agents.prompts.sizing import Calibration, Sizer
 from locust_agents.scenarios import with_plugins
-from locust_agents.session_plan import Bounds, PlannedTurn
 from locust_agents.setting import Setting
-from locust_agents.sizing import Calibration, Sizer
-from locust_agents.stream import Answer
-from locust_agents.timetable import timetable
 
 CALIBRATION = Calibration("123 456 789", tokens_per_char=0.25, message_tokens=4.0)
 PROFILE = Profile("p", "P", "here", 400, 800, ("read", "edit"), None)
@@ -35,7 +37,7 @@ swarm:
 
 def test_the_plans_of_twins_are_the_same() -> None:
     scenario = with_plugins.parse(SWARM, "s.yaml")
-    loads, terms = forecast_input.loads_of(scenario), forecast_input.terms_of(scenario)
+    loads, terms = input.loads_of(scenario), input.terms_of(scenario)
     table = timetable(loads, replace(terms, outputs="drawn", answer_tokens=None), Bounds(sessions=2), Speed())
     alone, beside, other = (
         sorted(map(_sent, (turn.turn for turn in table.turns if turn.entry == name))) for name in scenario.swarm

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from locust_agents import html_report, html_run, records, show_command, stored_run, twin_lines, twins
+from locust_agents import records, show_command, stored_run, twin_lines, twins
 from locust_agents.figures import Wait
+from locust_agents.pages import report
+from locust_agents.pages import run as html_run
 from locust_agents.quantities import WIDTH
 from locust_agents.records import TurnRecord
 from locust_agents.setting import Setting
@@ -277,11 +279,11 @@ def test_a_stored_run_says_it_again_and_its_page_shows_the_worst(tmp_path: Path)
     sentence = twin_lines.sentence(found)
     assert "beside against fixers: TTFT +1.50 s median (95 % interval +1.50 s to +1.50 s)" in sentence
     assert sentence in " ".join(show_command.text(run).split())
-    page = html_report.render(html_run.of(run), "")
+    page = report.render(html_run.of(run), "")
     assert f"{sentence}." in page
     assert page.count('<td class="number">+1.50 s</td>') == 5
 
 
 def test_a_page_without_twins_has_no_section_for_them(tmp_path: Path) -> None:
-    page = html_report.render(html_run.of(stored_run.read(made_run.make(tmp_path / "run", 20))), "")
+    page = report.render(html_run.of(stored_run.read(made_run.make(tmp_path / "run", 20))), "")
     assert 'id="pairs"' not in page

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from locust_agents import itl, records, verdict
+from locust_agents import records, verdict
+from locust_agents.answers import itl
 from locust_agents.figures import Wait
 from locust_agents.limits import Limit, parse_limit
 from locust_agents.records import TurnRecord

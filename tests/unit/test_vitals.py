@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from locust_agents.cluster import memory, peaks
 from locust_agents.cluster.clocks import Moment
 from locust_agents.cluster.crew import ProcessRecord
-from locust_agents.cluster.guard import Guard
-from locust_agents.cluster.memory_sample import Host, Sample
-from locust_agents.cluster.peaks import Peaks
-from locust_agents.cluster.vitals import Finding, Vitals, hosts_of
+from locust_agents.cluster.vitals import memory, peaks
+from locust_agents.cluster.vitals.guard import Guard
+from locust_agents.cluster.vitals.look import Finding, Vitals, hosts_of
+from locust_agents.cluster.vitals.memory_sample import Host, Sample
+from locust_agents.cluster.vitals.peaks import Peaks
 from locust_agents.errors import ClusterError
 from tests.patience import PATIENCE_S
 

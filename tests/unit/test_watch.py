@@ -3,8 +3,8 @@
 import pytest
 
 from locust_agents.cluster.policy import TurnResult
-from locust_agents.cluster.watch import Decision, Kind, State, decide
-from locust_agents.cluster.watch_look import EndedLook, Look, OpenLook, ProbeState, Rules
+from locust_agents.cluster.watch.look import EndedLook, Look, OpenLook, ProbeState, Rules
+from locust_agents.cluster.watch.silence import Decision, Kind, State, decide
 from locust_agents.outcome import Outcome
 
 RULES = Rules(silence_s=20.0, patience_s=7.0, ranks=2)

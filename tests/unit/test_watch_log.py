@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from locust_agents.cluster.watch_log import WorkLog
+from locust_agents.cluster.watch.log import WorkLog
 
 STEP = b"2026-11-30 05:00:57,468 - INFO - Prompt processing progress: 512/4096\n"
 TAKEN = b'127.0.0.1 - - [30/Nov/2026 05:00:57] "POST /v1/chat/completions HTTP/1.0" 200 -\n'

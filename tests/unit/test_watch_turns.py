@@ -5,10 +5,10 @@ import json
 import pytest
 
 from locust_agents import records
-from locust_agents.cluster.watch_look import OpenLook
-from locust_agents.cluster.watch_turns import ended_look, from_plain, open_look, to_plain, unusual_fields
+from locust_agents.answers.stream import StreamReader
+from locust_agents.cluster.watch.look import OpenLook
+from locust_agents.cluster.watch.turns import ended_look, from_plain, open_look, to_plain, unusual_fields
 from locust_agents.outcome import Outcome
-from locust_agents.stream import StreamReader
 
 WHO = OpenLook("a/0.0", "a/0.0#1", 3, "later", 100.0, 100.5, unusual=("seed 7",))
 TOKEN = b'data: {"choices": [{"delta": {"content": "x"}}]}\n\n'

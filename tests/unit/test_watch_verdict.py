@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from locust_agents.cluster.watch_look import EndedLook, Look, OpenLook, Phase, Rules
-from locust_agents.cluster.watch_verdict import gone, hangs, suspect
+from locust_agents.cluster.watch.look import EndedLook, Look, OpenLook, Phase, Rules
+from locust_agents.cluster.watch.verdict import gone, hangs, suspect
 from locust_agents.outcome import Outcome
 
 TWO_RANKS = Rules(ranks=2)

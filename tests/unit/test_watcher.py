@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from locust_agents.cluster import watcher
 from locust_agents.cluster.health import probe_body, probe_turn
 from locust_agents.cluster.policy import TurnResult
 from locust_agents.cluster.replay import ReplayServer, Script, chat_stream
-from locust_agents.cluster.watch_look import EndedLook, OpenLook, Rules
-from locust_agents.cluster.watcher import Watched, Watcher
+from locust_agents.cluster.watch import watcher
+from locust_agents.cluster.watch.look import EndedLook, OpenLook, Rules
+from locust_agents.cluster.watch.watcher import Watched, Watcher
 from locust_agents.outcome import Outcome
 from tests.patience import PATIENCE_S
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from locust_agents import records, waterfall
+from locust_agents import records
+from locust_agents.pages import lanes
+from locust_agents.pages.lanes import Phases
 from locust_agents.records import TurnRecord
-from locust_agents.waterfall import Phases
 
 WHOLE: dict[str, Any] = {
     "sent_s": 0.1, "headers_s": 1.0, "first_progress_s": 2.5, "prefill_end_s": 4.0, "first_token_s": 4.5,
@@ -43,7 +44,7 @@ def turn(**values: Any) -> TurnRecord:
     ],
 )
 def test_parts_of_a_turn(values: dict[str, Any], expected: Phases, remark: str) -> None:
-    assert waterfall.phases(turn(**{**WHOLE, **values})) == expected, remark
+    assert lanes.phases(turn(**{**WHOLE, **values})) == expected, remark
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,7 @@ def test_parts_of_a_turn(values: dict[str, Any], expected: Phases, remark: str) 
     ],
 )
 def test_parts_of_a_turn_that_ended_early(values: dict[str, Any], expected: Phases, remark: str) -> None:
-    assert waterfall.phases(turn(outcome="reset", **values)) == expected, remark
+    assert lanes.phases(turn(outcome="reset", **values)) == expected, remark
 
 
 def test_agents_stand_in_order_and_turns_beside_each_other_on_lines_of_their_own() -> None:
@@ -68,6 +69,6 @@ def test_agents_stand_in_order_and_turns_beside_each_other_on_lines_of_their_own
         turn(agent="b/0.9", entry="b", wall_time=2.0, end_s=1.0),
         turn(agent="lost", entry="c", wall_time=0.0),
     ]
-    lines = waterfall.lines(turns, ["b", "a"])
+    lines = lanes.lines(turns, ["b", "a"])
     assert lines.agents == ["b/0.9", "b/0.9", "b/0.10", "a/0.0", "lost"]
     assert lines.of == [2, 0, 3, 1, 1, 4]

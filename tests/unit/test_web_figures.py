@@ -5,14 +5,15 @@ import random
 
 import pytest
 
-from locust_agents import figures, itl, run_folder, summary, table
-from locust_agents.cluster.watch_look import OpenLook
+from locust_agents import figures, run_folder, summary, table
+from locust_agents.answers import itl
+from locust_agents.cluster.watch.look import OpenLook
 from locust_agents.figures import Wait
 from locust_agents.figures_so_far import Sorted
-from locust_agents.locustfiles import web_bins
-from locust_agents.locustfiles.web_bins import Share, Timeline, Waits
-from locust_agents.locustfiles.web_course import ALL_COLUMNS, ENTRY_COLUMNS, Course
-from locust_agents.locustfiles.web_table import Table
+from locust_agents.locustfiles.web import bins
+from locust_agents.locustfiles.web.bins import Share, Timeline, Waits
+from locust_agents.locustfiles.web.course import ALL_COLUMNS, ENTRY_COLUMNS, Course
+from locust_agents.locustfiles.web.table import Table
 from locust_agents.records import TurnRecord
 from locust_agents.setting import Setting
 from tests.made_run import BEGAN, make
@@ -68,7 +69,7 @@ def test_a_timeline_never_grows_beyond_its_most() -> None:
     for second in range(100_000):
         line.at(second + 0.5).add(1.0)
     rows = line.rows()
-    assert len(rows) <= web_bins.MOST
+    assert len(rows) <= bins.MOST
     assert sum(row[1] or 0 for row in rows) == 100_000
     assert line.length_s == 512
     assert rows[1][0] == 512 * 1.5
@@ -152,4 +153,4 @@ def test_what_it_holds_does_not_grow_with_the_turns(turns: list[TurnRecord]) -> 
         for record in turns:
             course._all.at(record.wall_time - BEGAN + shift * 1000.0)
             course.take(record)
-    assert all(len(column) <= web_bins.MOST for part in course.columns(ENTRIES).values() for column in part.values())
+    assert all(len(column) <= bins.MOST for part in course.columns(ENTRIES).values() for column in part.values())

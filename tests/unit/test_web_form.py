@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from locust_agents.errors import ScenarioError
-from locust_agents.locustfiles import web_form, web_where
+from locust_agents.locustfiles.web import form, where
 from locust_agents.scenarios import with_plugins
 from locust_agents.scenarios.model import Scenario
 
@@ -38,14 +38,14 @@ def options(scenario: Scenario, **given: Any) -> Namespace:
 @pytest.mark.parametrize("text", [PLAIN, STAGED, ATTACHED])
 def test_a_form_left_alone_changes_nothing(text: str) -> None:
     scenario = read(text)
-    assert web_form.chosen(scenario, options(scenario)) is scenario
-    assert web_form.chosen(scenario, None) is scenario, "a library has no options"
-    assert web_form.chosen(scenario, options(scenario, attach="  ")) is scenario, "emptied: the scenario's own"
+    assert form.chosen(scenario, options(scenario)) is scenario
+    assert form.chosen(scenario, None) is scenario, "a library has no options"
+    assert form.chosen(scenario, options(scenario, attach="  ")) is scenario, "emptied: the scenario's own"
 
 
 def test_attach_takes_the_place_of_what_is_said_of_a_launch() -> None:
     patient = read(PLAIN.replace("ranks: 2}}", "ranks: 2}, silence: 7s, on_failure: restart, port: 8080}"))
-    scenario = web_form.chosen(patient, options(patient, attach=" http://mac2:9000 "))
+    scenario = form.chosen(patient, options(patient, attach=" http://mac2:9000 "))
     assert (scenario.server.silence_s, scenario.server.on_failure, scenario.server.port) == (7.0, "stop", None)
     assert scenario.server.launch is None
     assert scenario.server.attach is not None
@@ -54,15 +54,15 @@ def test_attach_takes_the_place_of_what_is_said_of_a_launch() -> None:
 
 
 def test_seed() -> None:
-    assert web_form.chosen(read(PLAIN), options(read(PLAIN), seed=8)).seed == 8
+    assert form.chosen(read(PLAIN), options(read(PLAIN), seed=8)).seed == 8
 
 
 def test_without_stages_all_agents_run_all_the_time() -> None:
-    scenario = web_form.chosen(read(STAGED), options(read(STAGED), stages=False))
+    scenario = form.chosen(read(STAGED), options(read(STAGED), stages=False))
     assert scenario.stages is None
     assert scenario.duration_s == 70
     assert {name: entry.agents for name, entry in scenario.swarm.items()} == {"fixers": 4, "giant": 1}
-    assert web_form.chosen(read(PLAIN), options(read(PLAIN), stages=False)).duration_s == 30, "there are none"
+    assert form.chosen(read(PLAIN), options(read(PLAIN), stages=False)).duration_s == 30, "there are none"
 
 
 @pytest.mark.parametrize(
@@ -74,15 +74,15 @@ def test_without_stages_all_agents_run_all_the_time() -> None:
 )
 def test_what_is_wrong_names_the_option(given: dict[str, Any], word: str, remark: str) -> None:
     with pytest.raises(ScenarioError, match=word):
-        web_form.chosen(read(PLAIN), options(read(PLAIN), **given))
+        form.chosen(read(PLAIN), options(read(PLAIN), **given))
 
 
 def test_users_and_rate_are_answered_in_one_sentence() -> None:
-    said = web_form.unused(read(PLAIN), Namespace(num_users=3, spawn_rate=None))
+    said = form.unused(read(PLAIN), Namespace(num_users=3, spawn_rate=None))
     assert said == "-u and -r change nothing: the scenario says how many agents there are (fixers 4, giant 1)"
-    assert web_form.unused(read(PLAIN), Namespace(num_users=None, spawn_rate=2.0)) == said
-    assert web_form.unused(read(PLAIN), Namespace(num_users=None, spawn_rate=None)) is None
-    assert web_form.unused(read(PLAIN), None) is None
+    assert form.unused(read(PLAIN), Namespace(num_users=None, spawn_rate=2.0)) == said
+    assert form.unused(read(PLAIN), Namespace(num_users=None, spawn_rate=None)) is None
+    assert form.unused(read(PLAIN), None) is None
 
 
 @pytest.mark.parametrize(
@@ -108,5 +108,5 @@ def test_users_and_rate_are_answered_in_one_sentence() -> None:
 def test_where_the_page_is(
     place: tuple[str, int, str], environment: dict[str, str], wanted: list[str], remark: str
 ) -> None:
-    lines = web_where.lines(*place, environment)
+    lines = where.lines(*place, environment)
     assert [line.partition(": ")[2] for line in lines] == wanted, remark

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from locust_agents.cluster.watch_look import OpenLook
-from locust_agents.locustfiles import web_now
-from locust_agents.locustfiles.web_cluster import ClusterNews
-from locust_agents.locustfiles.web_now import Prefills, Speed
+from locust_agents.cluster.watch.look import OpenLook
+from locust_agents.locustfiles.web import now
+from locust_agents.locustfiles.web.cluster import ClusterNews
+from locust_agents.locustfiles.web.now import Prefills, Speed
 
 LOOK = OpenLook("fixers/0.1", "s", 3, "later", started_s=100.0, sent_s=100.5, phase="prefill", prefill_total=4000)
 
@@ -55,7 +55,7 @@ def test_a_row_for_each_agent_in_the_order_of_the_entries() -> None:
     looks = [dataclasses.replace(LOOK, prefill_done=1000, moved_s=102.5), dataclasses.replace(LOOK, agent="odd")]
     prefills = Prefills()
     prefills.look(looks)
-    rows, more = web_now.rows(looks, {"giant": [0], "fixers": [0, 1]}, prefills, 104.0)
+    rows, more = now.rows(looks, {"giant": [0], "fixers": [0, 1]}, prefills, 104.0)
     assert more == 0
     assert [row["agent"] for row in rows] == ["giant/0", "fixers/0", "fixers/1", "odd"]
     assert [row["phase"] for row in rows] == ["pause", "pause", "prefill", "prefill"]
@@ -66,9 +66,9 @@ def test_a_row_for_each_agent_in_the_order_of_the_entries() -> None:
 
 def test_of_many_agents_those_that_wait_longest() -> None:
     looks = [dataclasses.replace(LOOK, agent=f"fixers/0.{n}", started_s=100.0 + n) for n in range(150)]
-    rows, more = web_now.rows(looks, {"fixers": range(200)}, Prefills(), 400.0)
-    assert (len(rows), more) == (web_now.MOST, 100)
-    assert {row["agent"] for row in rows} == {f"fixers/{n}" for n in range(web_now.MOST)}
+    rows, more = now.rows(looks, {"fixers": range(200)}, Prefills(), 400.0)
+    assert (len(rows), more) == (now.MOST, 100)
+    assert {row["agent"] for row in rows} == {f"fixers/{n}" for n in range(now.MOST)}
 
 
 def note(folder: Path, text: str) -> None:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from locust_agents import frames
-from locust_agents.deltas import Usage
+from locust_agents.answers import frames
+from locust_agents.answers.deltas import Usage
+from locust_agents.answers.stream import Answer
+from locust_agents.answers.tool_calls import ToolCall
+from locust_agents.answers.whole_answer import BodyReader
 from locust_agents.outcome import Ending, Outcome, classify
-from locust_agents.stream import Answer
-from locust_agents.tool_calls import ToolCall
-from locust_agents.whole_answer import BodyReader
 
 # A real answer of mlx_lm.server 0.32.2 to `stream: false`, shortened at its fingerprint.
 RECORDED = (

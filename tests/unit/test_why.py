@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
-from locust_agents import prefill_curve, records, why, why_lines
-from locust_agents.prefill_curve import Curve
+from locust_agents import records
+from locust_agents.forecast import prefill_curve
+from locust_agents.forecast.prefill_curve import Curve
 from locust_agents.records import TurnRecord
-from locust_agents.why import Cause
+from locust_agents.why import lines as why_lines
+from locust_agents.why import reasons
+from locust_agents.why.reasons import Cause
 
 CURVE = prefill_curve.through([(1_000, 1.0), (10_000, 10.0)])
 """A thousand tokens a second."""
@@ -252,7 +255,7 @@ def test_the_worst_ttft(
     turn: TurnRecord, others: list[TurnRecord], known: Mapping[str, Any], sentence: str, remark: str
 ) -> None:
     quick = [turn_at(50.0 + place) for place in range(3)]
-    cause = first(why.why([*quick, turn, *others], **known), entry=turn.entry)
+    cause = first(reasons.why([*quick, turn, *others], **known), entry=turn.entry)
     assert (cause.agent, cause.turn) == (turn.agent, turn.turn), remark
     assert cause.sentence == sentence, remark
     assert (cause.explained >= 0.7) is not sentence.startswith("unexplained"), remark
@@ -264,12 +267,12 @@ def turn_at(at: float) -> TurnRecord:
 
 
 def test_without_the_giant_nobody_is_named() -> None:
-    found = why.why([waiting(2.66)])
+    found = reasons.why([waiting(2.66)])
     assert "giant" not in first(found).sentence
 
 
 def test_a_turn_is_no_neighbour_of_itself() -> None:
-    found = why.why([giant(100.0, 3.0)])
+    found = reasons.why([giant(100.0, 3.0)])
     assert first(found, entry="giant").sentence == "its own 4,096 tokens took 3.00 s to prefill"
 
 
@@ -284,7 +287,7 @@ def test_evicted(entries: int | None, wanted: str) -> None:
     before = other("fixers/0.2", 80.0, 0.1, 1.0)
     since = [other(f"fixers/0.{number}", 85.0, 0.1, 1.0) for number in range(10, 21)]
     long_ago = [other(f"fixers/0.{number}", 60.0, 0.1, 1.0) for number in range(30, 40)]
-    found = why.why([before, missed, *since, *long_ago], entries=entries)
+    found = reasons.why([before, missed, *since, *long_ago], entries=entries)
     assert first(found).sentence == f"read 14k tokens again in 9.10 s: {wanted}"
 
 
@@ -300,7 +303,7 @@ def test_evicted(entries: int | None, wanted: str) -> None:
 def test_the_worst_stall(others: list[TurnRecord], sentence: str, remark: str) -> None:
     stalled = other("fixers/0.2", 100.0, 0.1, 5.0, stall_s=2.4)
     quick = other("fixers/0.1", 50.0, 0.1, 2.0, stall_s=0.1)
-    assert first(why.why([quick, stalled, *others]), "stall").sentence == sentence, remark
+    assert first(reasons.why([quick, stalled, *others]), "stall").sentence == sentence, remark
 
 
 @pytest.mark.parametrize(
@@ -313,33 +316,33 @@ def test_the_worst_stall(others: list[TurnRecord], sentence: str, remark: str) -
     ],
 )
 def test_connect(connect_s: float, sentence: str | None) -> None:
-    found = why.why([waiting(0.1, connect_s=connect_s)])
+    found = reasons.why([waiting(0.1, connect_s=connect_s)])
     said = [cause.sentence for cause in found if cause.metric == "connect"]
     assert said == ([] if sentence is None else [sentence])
 
 
 def test_warm_up_is_load_and_not_looked_at() -> None:
     warm, measured = waiting(9.0), turn("fixers/0.3", 200.0, headers_s=1.0, prefill_end_s=1.1, first_token_s=1.2)
-    found = why.why([warm, measured, giant(199.0, 3.0)], measured=[measured])
+    found = reasons.why([warm, measured, giant(199.0, 3.0)], measured=[measured])
     assert [cause.entry for cause in found if cause.metric == "ttft"] == ["fixers"]
     assert first(found).sentence == "1.00 s before headers, while giant/0 prefilled 4,096 tokens"
 
 
 def test_canary_turns_are_load_and_nobody_waits_for_them() -> None:
     canary = giant(99.5, 3.2, kind="canary")
-    found = why.why([waiting(2.66), canary])
+    found = reasons.why([waiting(2.66), canary])
     assert {cause.entry for cause in found} == {"fixers"}
     assert "giant/0 prefilled" in first(found).sentence
 
 
 def test_no_turn_no_cause() -> None:
-    assert why.why([]) == ()
-    assert why.why([turn("fixers/0.1", 1.0, outcome="refused", sent_s=None)]) == ()
+    assert reasons.why([]) == ()
+    assert reasons.why([turn("fixers/0.1", 1.0, outcome="refused", sent_s=None)]) == ()
 
 
 def test_lines() -> None:
     stalled = other("fixers/0.1", 50.0, 0.1, 2.0, stall_s=0.4)
-    lines = why_lines.lines(why.why([stalled, waiting(2.66, connect_s=1.01, attempt=2), giant(99.5, 3.2)]))
+    lines = why_lines.lines(reasons.why([stalled, waiting(2.66, connect_s=1.01, attempt=2), giant(99.5, 3.2)]))
     assert lines == [
         "why    fixers worst 2.70 s (agent 2, turn 9, attempt 2): 2.66 s before headers,",
         "       while giant/0 prefilled 4,096 tokens",

@@ -11,12 +11,12 @@ import gevent
 from locust.env import Environment
 from locust.event import Events
 
-from locust_agents import canary
-from locust_agents.answer_check import Checks
-from locust_agents.canary import TASK, Crowd
+from locust_agents.right import canary
+from locust_agents.right.answer_check import Checks
+from locust_agents.right.canary import TASK, Crowd
 from locust_agents.cluster.replay import ReplayServer, Script, chat_stream
-from locust_agents.cluster.tiny_recipe import WITHOUT_CALL
-from locust_agents.dialogue import Style
+from locust_agents.cluster.tiny.recipe import WITHOUT_CALL
+from locust_agents.prompts.dialogue import Style
 from locust_agents.locustfiles import identity
 from locust_agents.locustfiles.asking import Peer
 from locust_agents.locustfiles.driver import Driver
@@ -30,7 +30,7 @@ from locust_agents.profile import Profile
 from locust_agents.records import TurnRecord
 from locust_agents.scenarios import loader
 from locust_agents.scenarios.model import Scenario
-from locust_agents.sizing import Calibration
+from locust_agents.prompts.sizing import Calibration
 
 PROFILE = Profile("quick", "P", "here", 50, 60, ("read",), 64)
 NAMES = ("fixers/0.0", "fixers/0.1")

@@ -12,7 +12,7 @@ from locust.event import Events
 from many_runs import Case, run_all  # type: ignore[import-not-found]
 
 from locust_agents.cluster.replay import ReplayServer, Script, chat_stream
-from locust_agents.dialogue import Style
+from locust_agents.prompts.dialogue import Style
 from locust_agents.locustfiles.driver import Driver
 from locust_agents.locustfiles.swarm import Swarm
 from locust_agents.locustfiles.turn_taking import Leaves, Manner
@@ -22,7 +22,7 @@ from locust_agents.plugins.api import Agent, Session, behaviour
 from locust_agents.profile import Profile
 from locust_agents.records import TurnRecord
 from locust_agents.scenarios.model import Scenario, Server
-from locust_agents.sizing import Calibration
+from locust_agents.prompts.sizing import Calibration
 
 QUICK = Profile("quick", "P", "here", 50, 60, ("read",), 64, timeouts=Timeouts(5.0, 0.4, 0.4, 0.4))
 FOOLED = replace(QUICK, name="fooled", comments_reset=True)

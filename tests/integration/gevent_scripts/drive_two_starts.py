@@ -16,7 +16,7 @@ from locust_agents.locustfiles.conductor import Conductor
 from locust_agents.locustfiles.shape import AgentShape
 from locust_agents.plugins import registry
 from locust_agents.scenarios import loader
-from locust_agents.sizing import Calibration
+from locust_agents.prompts.sizing import Calibration
 
 
 def main(url: str) -> None:

@@ -14,11 +14,11 @@ from locust.event import Events
 from locust.runners import STATE_MISSING, STATE_RUNNING, MasterRunner, WorkerNode
 
 from locust_agents import records
-from locust_agents.cluster import watch_turns
-from locust_agents.cluster.watch_look import OpenLook
+from locust_agents.cluster.watch import turns
+from locust_agents.cluster.watch.look import OpenLook
 from locust_agents.locustfiles import breach, relay, self_honesty
 from locust_agents.locustfiles.conductor import Conductor
-from locust_agents.locustfiles.web_feed import Feed
+from locust_agents.locustfiles.web.feed import Feed
 from locust_agents.records import TurnRecord
 from locust_agents.scenarios import with_plugins
 
@@ -108,7 +108,7 @@ def with_workers() -> list[Any]:
 def _message(name: str, worker: int) -> Namespace:
     """It has begun three turns; two have their records here."""
     lines = [records.to_line(turn(2 * worker + number, late_s=0.0)) for number in range(2)]
-    is_open = watch_turns.to_plain([OpenLook(f"a/{worker}.0", "s", 1, "first", perf_counter())], perf_counter())
+    is_open = turns.to_plain([OpenLook(f"a/{worker}.0", "s", 1, "first", perf_counter())], perf_counter())
     data = {"run": "r", "first": 0, "lines": lines, "idle": False, "faults": [], "slots": 1, "opened": 3}
     return Namespace(data={**data, "cpu": [0.25 + worker / 10, 20.0], "open": is_open}, node_id=name)
 

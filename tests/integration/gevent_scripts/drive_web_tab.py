@@ -14,7 +14,8 @@ from locust.env import Environment
 from locust.event import Events
 from locust.web import WebUI
 
-from locust_agents.locustfiles import conductor, web_tab
+from locust_agents.locustfiles import conductor
+from locust_agents.locustfiles.web import tab
 from locust_agents.scenarios import with_plugins
 
 HOSTILE = "</script><b>$$x$$"
@@ -34,7 +35,7 @@ def page(base: str | None, login: bool) -> tuple[Environment, WebUI]:
     ui = environment.create_web_ui("127.0.0.1", 0, web_base_path=base, web_login=login, delayed_start=True)
     part = conductor.of(environment)
     part.scenario = with_plugins.parse(SCENARIO, "here")
-    web_tab.install(environment, part, ui)
+    tab.install(environment, part, ui)
     assert ui.app is not None
     if login:
         ui.app.secret_key = "k"

@@ -15,14 +15,16 @@ from typing import Any
 
 import gevent
 
-from locust_agents import preambles, roles, run_folder
+from locust_agents import run_folder
+from locust_agents.prompts import preambles
+from locust_agents.prompts import roles
 from locust_agents.cluster.replay import ReplayServer, Script
 from locust_agents.locustfiles import calibration, forecasting, headless
 from locust_agents.plugins import registry
 from locust_agents.plugins.api import Behaviour
 from locust_agents.profile import Profile
 from locust_agents.scenarios import loader
-from locust_agents.sizing import Calibration
+from locust_agents.prompts.sizing import Calibration
 
 CHAT = "/v1/chat/completions"
 PREAMBLE_TOKENS = 110

@@ -1,0 +1,1 @@
+"""mlx_lm's own benchmark on the ranks, before the server."""

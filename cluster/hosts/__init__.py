@@ -1,0 +1,1 @@
+"""Hostfiles of mlx.launch, read as it reads them and checked before anything starts."""

@@ -1,0 +1,1 @@
+"""What mlx_lm.server and a model's files allow, checked before anything starts."""

@@ -1,0 +1,1 @@
+"""The embedded default: small real transformers with random weights, made on the spot."""

@@ -1,0 +1,1 @@
+"""What ranks and hosts use during a run, and when that must end it."""

@@ -1,0 +1,1 @@
+"""Whether a server that is silent works or hangs, and which turn made it hang."""

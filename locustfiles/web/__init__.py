@@ -1,0 +1,1 @@
+"""The Agents tab in Locust's own page."""

@@ -1,0 +1,1 @@
+"""Why prompt tokens were read again: one cause for each turn, from evidence."""

@@ -1,0 +1,1 @@
+"""What agents send: histories that only grow, in the sizes of real products, as bytes."""

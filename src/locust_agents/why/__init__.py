@@ -1,0 +1,1 @@
+"""Why the worst turns waited, in a sentence each."""
