@@ -17,9 +17,9 @@ def test_the_wheel_holds_what_the_checkout_holds(tmp_path: Path) -> None:
     shipped = {name for name in names if ".dist-info/" not in name}
     ours = {path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in SHIPPED}
     wanted = {f"locust_agents/{path.relative_to(ROOT)}" for path in ours}
-    wanted |= {
-        f"locust_agents/{path.name}" for path in (ROOT / "src/locust_agents").glob("*.*") if path.suffix in SHIPPED
-    }
+    core = ROOT / "src/locust_agents"
+    inside = {path.relative_to(core) for path in core.rglob("*.*") if path.suffix in SHIPPED}
+    wanted |= {f"locust_agents/{path}" for path in inside if path.parts[0] not in FOLDERS}
     assert shipped == wanted | {"locust_agents/py.typed"}
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from locust_agents import arrival, stage_windows
-from locust_agents.forecast import input
+from locust_agents import arrival
+from locust_agents.forecast import input, stage_windows
 from locust_agents.forecast.prefill_curve import Curve, Speed
 from locust_agents.forecast.session_plan import Bounds, Load, Terms
 from locust_agents.forecast.timetable import Timetable, timetable

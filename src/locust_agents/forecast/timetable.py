@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-from locust_agents import session_seed, stage_windows
+from locust_agents import session_seed
+from locust_agents.forecast import stage_windows
 from locust_agents.forecast.dry_run import MOST_TURNS, dry_run
 from locust_agents.forecast.prefill_curve import Speed
 from locust_agents.forecast.session_plan import START, Bounds, Load, PlannedTurn, Terms
+from locust_agents.forecast.timetable_slots import Slot, line_of
 from locust_agents.plugins.api import Agent
 from locust_agents.prompts import preambles
-from locust_agents.timetable_slots import Slot, line_of
 
 # What a slot rests after a session without a turn; it keeps such sessions from following each other for ever.
 _EMPTY_SESSION_S = 1.0

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from locust_agents import arrival
 from locust_agents.forecast.session_plan import Load, SessionPlan, Waits
-from locust_agents.stage_windows import Window
+from locust_agents.forecast.stage_windows import Window
 
 
 @dataclass(eq=False, slots=True)
