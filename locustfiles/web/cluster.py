@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from locust_agents import event_words
 from locust_agents.cluster.byte_sizes import size_text
 from locust_agents.quantities import UNKNOWN
 
 _MOST_BYTES = 262_144
 _NOTES = 8
-_LONGEST = 160
 # What is shown in a place of its own, comes all the time, or is of no use while the run goes on.
 _SILENT = frozenset(
     {"machine", "memory", "cache", "prefill", "launch", "calibration", "timing", "curve", "load", "drain", "listening"}
@@ -71,18 +71,4 @@ class ClusterNews:
                 self._hosts[rank] = str(line.get("host"))
                 self._memory[rank] = (used, max(used, self._memory.get(rank, (0, 0))[1]))
         if event not in _SILENT or "unknown" in line:
-            self._notes.append({"at": line.get("time"), "what": _words(line)})
-
-
-def _words(line: Mapping[str, Any]) -> str:
-    """The event, and the fields that say something, in one line."""
-    fields = [(name, value) for name, value in line.items() if name not in ("event", "time", "clock", "epoch")]
-    said = [f"{name} {_plain(value)}" for name, value in fields if value not in (None, "", [], {}, False)]
-    whole = " ".join(f"{line.get('event')}: {', '.join(said)}".rstrip(": ").replace("_", " ").split())
-    return whole if len(whole) <= _LONGEST else f"{whole[: _LONGEST - 1]}…"
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return value if isinstance(value, str) else json.dumps(value)
+            self._notes.append({"at": line.get("time"), "what": event_words.said(line)})

@@ -1,8 +1,9 @@
 """The charts of what the ranks held in memory and the server in its prompt cache, over the run."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from locust_agents import event_words
 from locust_agents.pages import chart as html_chart
 from locust_agents.pages import spans as html_spans
 from locust_agents.pages.chart import PALETTE, Chart, Key
@@ -85,11 +86,11 @@ def charts(told: Told) -> Sequence[Chart]:
 
 
 def happenings(told: Told) -> list[tuple[str, str]]:
-    """When and what: deaths, restarts, pressure, tracebacks; not what comes with every run."""
+    """When and what: errors, restarts, pressure, tracebacks; not what comes with every run, nor that a client left."""
     return [
-        (f"{told.at(note['time']):.0f} s", f"{note['event'].replace('_', ' ')}: {_text(note)}")
+        (f"{told.at(note['time']):.0f} s", event_words.said(note))
         for note in told.run.notes
-        if note.get("event") in _TELLING and "time" in note
+        if note.get("event") in _TELLING and "time" in note and not note.get("client_left")
     ][:_MOST_HAPPENINGS]
 
 
@@ -104,14 +105,5 @@ _TELLING = (
     "traceback",
     "generation_thread_died",
     "tool_call_dropped",
-    "died",
-    "death",
     "wedge",
 )
-
-
-def _text(note: Mapping[str, Any]) -> str:
-    text = ", ".join(
-        f"{key} {value}" for key, value in note.items() if key not in ("event", "time") and value not in (None, "")
-    )
-    return text if len(text) <= 300 else f"{text[:299]}…"
