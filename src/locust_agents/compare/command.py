@@ -4,7 +4,6 @@ import argparse
 import dataclasses
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,26 +12,13 @@ from locust_agents.compare import allowed as compare_allowed
 from locust_agents.compare import cells as compare_cells
 from locust_agents.compare import comparing, differences, page, table
 from locust_agents.compare import verdict as compare_verdict
-from locust_agents.compare.allowed import Allowance
-from locust_agents.compare.comparing import ALPHA, Comparison
-from locust_agents.compare.verdict import Run, Verdict
+from locust_agents.compare.compared import Compared
+from locust_agents.compare.comparing import ALPHA
+from locust_agents.compare.verdict import Run
 from locust_agents.errors import ScenarioError
 from locust_agents.pages import file
 from locust_agents.records import TurnRecord
 from locust_agents.stored_run import StoredRun
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """Two runs, or two cells of the same name, with all that is said of them."""
-
-    cell: str
-    verdict: Verdict
-    changed: tuple[differences.Difference, ...]
-    unseen: tuple[str, ...]
-    found: Comparison
-    allowed: tuple[Allowance, ...]
-    held: Comparison | None
 
 
 def main(argv: Sequence[str]) -> int:
