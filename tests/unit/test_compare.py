@@ -126,6 +126,17 @@ def test_a_fifth_is_found_in_200_turns(sessions: int, turns: int, slower: float,
     assert {one.metric for one in differing(found)} <= {"ttft", "first_answer", "queue", "turn"}
 
 
+def test_what_only_its_own_interval_tells_is_unsure() -> None:
+    found = comparing.compare(run(3, 5, 6), run(103, 5, 6, 1.2, work=2), rounds=ROUNDS)
+    unsure = figure(found, "ttft", "p50")
+    assert unsure.word == "unsure"
+    assert unsure.low is not None
+    assert unsure.low > 0.05, "its interval is above nothing"
+    assert unsure.chance is not None
+    assert unsure.chance > comparing.ALPHA, "among all figures, one of them is so by chance now and then"
+    assert unsure not in differing(found)
+
+
 def test_more_failures_and_less_reuse_are_found() -> None:
     a = run(1)
     rng = Random(9)

@@ -13,6 +13,7 @@ from locust_agents.pages.chart import BAD, PALETTE, Chart, Key, Plot
 LOOKS = {
     "worse": (BAD, "square", "B is worse"),
     "better": (PALETTE[2], "diamond", "B is better"),
+    "unsure": (PALETTE[5], "circle", "unsure: more turns would tell"),
     "noise": ("#7f7f7f", "circle", "noise"),
     "open": (PALETTE[4], "triangle", "open: waits that had not ended decide"),
 }

@@ -9,7 +9,7 @@ from locust_agents.compare.figures import Side, Subject
 from locust_agents.figures import Wait
 from locust_agents.limits import METRICS
 
-Word = Literal["worse", "better", "noise", "open", "few"]
+Word = Literal["worse", "better", "unsure", "noise", "open", "few"]
 
 # What a client can tell of a wait, in seconds; below so much of itself two runs of one server differ anyhow (a bucket
 # of gaps between tokens is 2 % wide); a count of tokens may be off at its seams.
@@ -32,7 +32,8 @@ class Figure:
     """One statistic of both runs. `change` is B / A - 1, of shares B - A, `low` and `high` its 95 % interval.
 
     `chance`: of seeing any of the figures differ as much as this one does if the runs do not differ. `word` is "open"
-    where waits that had not ended decide, and "few" where there are too few turns or sessions to tell.
+    where waits that had not ended decide, "few" where there are too few turns or sessions to tell, and "unsure" where
+    the figure alone would be called different, but among so many one may be so by chance.
     """
 
     entry: str
@@ -95,11 +96,14 @@ def _word(each: Found, may_differ: bool) -> Word:
     if each.chance is None or interval is None:
         return "few"
     least, most = _extremes(one, sides)
-    if may_differ and not _is_small(one, sides) and not interval[0] <= 0 <= interval[1]:
+    differs = not _is_small(one, sides) and not interval[0] <= 0 <= interval[1]
+    if may_differ and differs:
         if each.effect > 0:
             return "worse" if least > 0 else "open"
         return "better" if most < 0 else "open"
-    return "noise" if least == most or interval[0] <= least <= most <= interval[1] else "open"
+    if least != most and not interval[0] <= least <= most <= interval[1]:
+        return "open"
+    return "unsure" if differs else "noise"
 
 
 def _extremes(one: Subject, sides: tuple[Side, Side]) -> tuple[float, float]:
