@@ -1,6 +1,6 @@
 # Works with GNU make 3.81. Either `uv` or any Python 3.11 to 3.14 on the path is enough; nothing is compiled.
 .DEFAULT_GOAL := help
-.PHONY: help setup swarm test lint bench clean
+.PHONY: help setup swarm test lint unit bench clean
 
 VENV := .venv
 STAMP := $(VENV)/.installed
@@ -20,8 +20,9 @@ $(STAMP): pyproject.toml setup.sh
 swarm: $(STAMP)
 	$(BIN)/locust-agents run quickstart
 
-test: $(STAMP) lint
-	$(BIN)/python -m pytest -n 2 tests/unit
+# mypy has one process: beside it, the unit tests have most of two cores
+test: $(STAMP)
+	$(MAKE) --no-print-directory -j 2 lint unit
 	$(BIN)/python -m pytest -n 3 --dist loadfile -m "not real" tests/integration
 	$(BIN)/python -m pytest -m real tests/integration
 
@@ -29,6 +30,9 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+unit: $(STAMP)
+	$(BIN)/python -m pytest -n 2 tests/unit
 
 bench: $(STAMP)
 	$(BIN)/python -m tests.benchmarks

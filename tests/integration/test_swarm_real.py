@@ -177,7 +177,7 @@ def test_plain_locust_with_two_workers_makes_one_complete_file(tmp_path: Path) -
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
     common = [str(BIN / "locust"), "-f", str(LOCUSTFILE)]
-    asked = ["--scenario", "quickstart", "--headless", "-t", "12s", "--json-file", str(tmp_path / "stats")]
+    asked = ["--scenario", "quickstart", "--headless", "-t", "9s", "--json-file", str(tmp_path / "stats")]
     master_options = [*asked, "--master", "--expect-workers", "2", "--master-bind-host", "127.0.0.1"]
     master = start([*common, *master_options, "--master-bind-port", port], tmp_path, "master.log")
     names = ("worker-0.log", "worker-1.log")
