@@ -13,6 +13,7 @@ from typing import Literal
 
 from locust_agents.compare import comparing
 from locust_agents.compare.figures import LEVEL
+from locust_agents.compare.words import Word
 from locust_agents.figures import Wait
 from locust_agents.records import TurnRecord
 from locust_agents.sweep import cells
@@ -22,9 +23,10 @@ Noise = Literal["beyond the noise", "within the noise", "too few turns to tell",
 
 _ALL = "all"
 _TOLD = ("max", "p50")
-_WORDS: dict[str, Noise] = {
+_WORDS: dict[Word, Noise] = {
     "better": "beyond the noise",
     "worse": "beyond the noise",
+    "unsure": "too few turns to tell",
     "noise": "within the noise",
     "few": "too few turns to tell",
     "open": "open: waits did not end",
