@@ -6,6 +6,7 @@ from locust_agents.cluster.hosts import hostfile
 from locust_agents.cluster.hosts.hostfile import Hostfile
 from locust_agents.cluster.hosts.rdma import devices
 from locust_agents.errors import ScenarioError
+from locust_agents.quantities import counted
 from locust_agents.scenarios.model import Launch, Server
 
 _NOT_OURS = "its own versions and options are not known here"
@@ -27,7 +28,7 @@ def shape(found: Hostfile, backend: str | None = None) -> str:
     addresses = sorted({len(host.ips) for host in found.hosts})
     each = "/".join(map(str, addresses))
     parts = [
-        f"{_counted(ranks, 'rank')} on {_counted(hosts, 'host')}",
+        f"{counted(ranks, 'rank')} on {counted(hosts, 'host')}",
         hostfile.backend_of(found, backend),
         f"{each} address{'' if each == '1' else 'es'} each",
         *([_links(found)] if any(host.rdma for host in found.hosts) else []),
@@ -40,7 +41,7 @@ def _launched(launch: Launch) -> str:
     python = ", a Python of its own" if launch.python is not None else ""
     if launch.hostfile is not None:
         return f"{_of_file(launch.hostfile, launch.backend)}{mode}{python}"
-    return f"{_counted(launch.ranks or 2, 'rank')} on this machine, {launch.backend or 'ring'}{mode}{python}"
+    return f"{counted(launch.ranks or 2, 'rank')} on this machine, {launch.backend or 'ring'}{mode}{python}"
 
 
 def _of_file(path: str, backend: str | None) -> str:
@@ -54,7 +55,3 @@ def _links(found: Hostfile) -> str:
     """Directed links with at least one device, of all that a mesh would have."""
     there = sum(bool(devices(entry)) for host in found.hosts for entry in host.rdma)
     return f"{there} of {len(found.hosts) * (len(found.hosts) - 1)} RDMA links"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -14,6 +14,7 @@ from locust_agents import figures, metrics, stages, table
 from locust_agents.locustfiles import stopping
 from locust_agents.locustfiles.conductor import Conductor
 from locust_agents.locustfiles.swarm import OpenTurn, Swarm
+from locust_agents.quantities import counted
 
 _SAME_WORDS_S = 30.0
 
@@ -120,7 +121,7 @@ def _agents(conductor: Conductor, swarm: Swarm) -> str:
         f"{agents} agents"
         + (f" (missing {conductor.missing[0]} of {conductor.missing[1]})" if conductor.missing is not None else "")
         + (f", {leaving} leaving" if leaving else "")
-        + f", {len(swarm.open)} turn{'' if len(swarm.open) == 1 else 's'} open"
+        + f", {counted(len(swarm.open), 'turn')} open"
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from locust_agents.cluster.byte_sizes import size_text
 from locust_agents.cluster.vitals.memory_sample import Figure
-from locust_agents.quantities import UNKNOWN, WIDTH, joined
+from locust_agents.quantities import UNKNOWN, WIDTH, counted, joined
 
 _LABEL = 7
 
@@ -44,7 +44,7 @@ def _cache(peaks: Peaks) -> list[str]:
     if peaks.cache_sequences is None:
         return []
     size = UNKNOWN if peaks.cache_gb is None else f"{peaks.cache_gb:.2f}"
-    return [f"cache {_counted(peaks.cache_sequences, 'sequence')}, {size} GB"]
+    return [f"cache {counted(peaks.cache_sequences, 'sequence')}, {size} GB"]
 
 
 def _swap(peaks: Peaks) -> list[str]:
@@ -52,10 +52,6 @@ def _swap(peaks: Peaks) -> list[str]:
 
 
 def _said(peaks: Peaks) -> list[str]:
-    tracebacks = [f"{_counted(peaks.tracebacks, 'traceback')} logged"] if peaks.tracebacks else []
-    dropped = [f"{_counted(peaks.tool_calls_dropped, 'tool call')} dropped"] if peaks.tool_calls_dropped else []
+    tracebacks = [f"{counted(peaks.tracebacks, 'traceback')} logged"] if peaks.tracebacks else []
+    dropped = [f"{counted(peaks.tool_calls_dropped, 'tool call')} dropped"] if peaks.tool_calls_dropped else []
     return [*tracebacks, *dropped]
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

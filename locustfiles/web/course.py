@@ -79,8 +79,8 @@ def _add_speeds(span: _OfAll, record: TurnRecord) -> None:
             span.bound = larger(span.bound, speed)
         else:
             span.prefill.add(speed * (ended_s - began_s), ended_s - began_s)
-    if record.cached_tokens is not None and record.expected_tokens:
-        span.reuse.add(min(record.cached_tokens, record.expected_tokens), record.expected_tokens)
+    if (found := metrics.reused(record)) is not None:
+        span.reuse.add(*found)
 
 
 def _figures_of_entry(span: _OfEntry, window: _OfEntry) -> list[Figure]:

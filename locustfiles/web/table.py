@@ -44,8 +44,8 @@ class Table:
         for metric, waits in (("prompt", row.prompt), ("queue", row.queue), ("ttft", row.ttft)):
             for wait in metrics.waits([record], metric):
                 waits.add(wait)
-        if record.cached_tokens is not None and record.expected_tokens:
-            row.reuse.add(min(record.cached_tokens, record.expected_tokens), record.expected_tokens)
+        if (found := metrics.reused(record)) is not None:
+            row.reuse.add(*found)
 
     def cells(self, entries: Sequence[str]) -> list[list[str]]:
         """A line for each kind of each entry, in this order of the entries."""

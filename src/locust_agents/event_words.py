@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from locust_agents.quantities import counted
+
 Note = Mapping[str, Any]
 
 _LONGEST = 300
@@ -54,8 +56,7 @@ def _probe(note: Note) -> str:
 
 
 def _turns(note: Note) -> str:
-    number = len(note.get("turns") or ())
-    return f"{number} turn{'' if number == 1 else 's'} open"
+    return f"{counted(len(note.get('turns') or ()), 'turn')} open"
 
 
 def _of_rank(note: Note, text: str) -> str:

@@ -22,16 +22,19 @@ def gaps(records: Iterable[TurnRecord]) -> dict[int, int]:
     return itl.merge([record.itl_hist for record in records if record.outcome is Outcome.OK])
 
 
+def reused(record: TurnRecord) -> tuple[int, int] | None:
+    """Cached tokens, as far as they were expected, and expected ones; None where none were, or no usage tells."""
+    if record.cached_tokens is None or not record.expected_tokens:
+        return None
+    return min(record.cached_tokens, record.expected_tokens), record.expected_tokens
+
+
 def reuse(records: Iterable[TurnRecord]) -> float | None:
     """Cached over expected tokens; None where no turn could have found anything, or no usage was reported.
 
     What one turn found beyond its expectation makes up for no other's miss.
     """
-    known = [
-        (min(record.cached_tokens, record.expected_tokens), record.expected_tokens)
-        for record in records
-        if record.cached_tokens is not None and record.expected_tokens
-    ]
+    known = [found for record in records if (found := reused(record)) is not None]
     return sum(cached for cached, _ in known) / sum(expected for _, expected in known) if known else None
 
 

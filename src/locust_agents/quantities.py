@@ -17,6 +17,11 @@ def seconds(wait: Wait | None) -> str:
     return UNKNOWN if wait is None else f"{'> ' if wait.is_more else ''}{_seconds(wait.value)}"
 
 
+def counted(number: int, what: str) -> str:
+    """`1 turn`, `2 turns`."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 def count(value: float | None) -> str:
     """A number of tokens, in thousands from a thousand on."""
     if value is None:

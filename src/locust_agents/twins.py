@@ -77,7 +77,6 @@ def pairs(records: Sequence[TurnRecord], twins: Mapping[str, str]) -> tuple[Pair
 
 def _of(records: Sequence[TurnRecord], entry: str, repeats: str) -> Pairs:
     both = paired.design(_plain(records, repeats), _plain(records, entry)).pairs
-    both = tuple((a, b) for a, b in both if a.kind == b.kind)
     made = [_pair(a, b) for a, b in both]
     # Of these alone: what only one of the two came to do says nothing of how the others can be drawn.
     design = paired.design([a for a, _ in both], [b for _, b in both])

@@ -87,9 +87,9 @@ class _OfShare:
 
     def take(self, record: TurnRecord) -> None:
         if self.limit.metric == "reuse":
-            if record.cached_tokens is not None and record.expected_tokens:
-                self.part += min(record.cached_tokens, record.expected_tokens)
-                self.whole += record.expected_tokens
+            cached, expected = metrics.reused(record) or (0, 0)
+            self.part += cached
+            self.whole += expected
             return
         found = metrics.SHARES[self.limit.metric]([record])
         if found is not None:

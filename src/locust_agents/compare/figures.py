@@ -210,9 +210,8 @@ def _failed(record: TurnRecord) -> tuple[float | None, float]:
 
 
 def _reused(record: TurnRecord) -> tuple[float | None, float]:
-    if record.cached_tokens is None or not record.expected_tokens:
-        return None, 0.0
-    return float(min(record.cached_tokens, record.expected_tokens)), float(record.expected_tokens)
+    found = metrics.reused(record)
+    return (None, 0.0) if found is None else (float(found[0]), float(found[1]))
 
 
 def _right(record: TurnRecord) -> tuple[float | None, float]:
