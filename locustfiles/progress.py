@@ -2,7 +2,6 @@
 
 import contextlib
 import math
-import re
 from time import perf_counter
 from typing import IO, Self
 
@@ -13,6 +12,7 @@ from rich.text import Text
 from locust_agents import figures, metrics, stages, table
 from locust_agents.locustfiles import stopping
 from locust_agents.locustfiles.conductor import Conductor
+from locust_agents.locustfiles.sentences import words
 from locust_agents.locustfiles.swarm import OpenTurn, Swarm
 from locust_agents.quantities import counted
 
@@ -54,7 +54,7 @@ class ProgressLine:
                 print(text, file=self._file, flush=True)
 
     def _replace(self, text: str) -> None:
-        if _words(text) != _words(self._said):
+        if words(text) != words(self._said):
             self._keep()
         self._said = text
         if self._conductor.swarm is not None:
@@ -68,10 +68,10 @@ class ProgressLine:
 
     def _is_news(self, text: str) -> bool:
         """In a log, words that differ in their figures alone are said again after half a minute."""
-        words, now = _words(text), perf_counter()
-        if words == self._said_words and now - self._printed < _SAME_WORDS_S:
+        new, now = words(text), perf_counter()
+        if new == self._said_words and now - self._printed < _SAME_WORDS_S:
             return False
-        self._said_words, self._printed = words, now
+        self._said_words, self._printed = new, now
         return True
 
     def show(self) -> None:
@@ -82,11 +82,6 @@ class ProgressLine:
                 self._keep()
             text = self._said if swarm is None else describe(self._conductor, swarm)
             self._live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
-
-
-def _words(text: str) -> str:
-    """What two sentences of one wait have in common: all but the figures, and a log's line behind the seconds."""
-    return re.sub(r"[0-9.]+", "0", re.sub(r"(, [0-9.]+ s): .*", r"\1", text))
 
 
 def describe(conductor: Conductor, swarm: Swarm) -> str:

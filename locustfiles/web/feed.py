@@ -1,7 +1,7 @@
 """What the Agents tab is told at each poll: one document, made anew once a second at most."""
 
 import json
-from time import perf_counter
+from time import perf_counter, time
 from typing import Any
 
 import gevent
@@ -10,6 +10,7 @@ from locust.runners import STATE_CLEANUP, STATE_RUNNING, STATE_SPAWNING
 from locust_agents import verdict
 from locust_agents.locustfiles import end_text, senders
 from locust_agents.locustfiles.conductor import Conductor
+from locust_agents.locustfiles.sentences import Sentences
 from locust_agents.locustfiles.web import now
 from locust_agents.locustfiles.web.client import Client
 from locust_agents.locustfiles.web.cluster import ClusterNews
@@ -63,7 +64,7 @@ class Feed:
         self._state = state
         self._say = state.say
         state.say = self._hear
-        self._said = ""
+        self._heard: tuple[list[TurnRecord], Sentences] = state.records, Sentences()
         self._run: _OfRun | None = None
         self._made: tuple[float, bytes] = (float("-inf"), b"")
         gevent.spawn(self._keep_looking)
@@ -92,7 +93,7 @@ class Feed:
             "run": "" if state.path is None else state.path.name,
             "name": "" if (scenario := state.running or state.scenario) is None else scenario.name,
             "on": is_on,
-            "said": self._said[-_LONGEST:],
+            "said": self._sentences().told(_LONGEST),
             "error": None if state.error is None else str(state.error)[:_LONGEST],
             "elapsed_s": None,
         }
@@ -132,8 +133,14 @@ class Feed:
             gevent.sleep(_LOOK_S)
 
     def _hear(self, text: str) -> None:
-        self._said = text
+        self._sentences().hear(text, time())
         self._say(text)
+
+    def _sentences(self) -> Sentences:
+        """Of this run, also before its load begins: each run has its own list of records from its start on."""
+        if self._heard[0] is not self._state.records:
+            self._heard = self._state.records, Sentences()
+        return self._heard[1]
 
     def _of_this_run(self) -> _OfRun | None:
         """None until its load has begun."""

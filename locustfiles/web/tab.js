@@ -20,7 +20,7 @@
   panel.hidden = true;
   panel.innerHTML = `
     <div class="state"><b data-name></b><span data-state></span><span data-totals></span></div>
-    <p class="quiet" data-said></p><p class="bad" data-error></p><p class="bad" data-faults></p>
+    <p class="quiet" data-said></p><details class="quiet" data-heard hidden><summary></summary><ul></ul></details><p class="bad" data-error></p><p class="bad" data-faults></p>
     <p class="client" data-client hidden></p><div data-doubts></div>
     <div data-end hidden><h3>The run's end: <span data-verdict></span></h3><pre data-text></pre><p class="quiet" data-folder></p></div>
     <div data-body hidden>
@@ -95,13 +95,23 @@
     $("doubts").replaceChildren(...doubts.map((doubt) => element("p", `doubt: ${doubt}`, "bad doubt")));
   }
 
+  const happened = (notes) => notes.map(({ at, what }) => element("li", `${new Date(at * 1000).toLocaleTimeString("en-GB")}  ${what}`));
+
+  // While it is prepared the last sentence; all that was said before stays to be read, also by who opens the page later.
+  function heard(said, is_waiting) {
+    $("said").textContent = is_waiting && said.length ? said.at(-1).what : "";
+    $("heard").hidden = !said.length;
+    $("heard").querySelector("summary").textContent = `What was said (${said.length})`;
+    $("heard").querySelector("ul").replaceChildren(...happened(said));
+  }
+
   const plural = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
 
   function show(told) {
     $("name").textContent = told.name;
     $("state").textContent = told.elapsed_s === null ? (told.on ? "preparing" : "not started")
       : `${told.on ? (told.draining ? "draining" : "running") : "ended"}, ${clock(told.elapsed_s)}`;
-    $("said").textContent = told.elapsed_s === null ? told.said : "";
+    heard(told.said, told.elapsed_s === null);
     $("error").textContent = told.error || "";
     const has = told.elapsed_s !== null;
     $("body").hidden = !has;
@@ -124,7 +134,7 @@
     const { ranks, cache, notes, url: server, epoch } = told.cluster;
     $("ranks").replaceChildren(table(["rank", "host", "memory", "most"], ranks, 2));
     $("cache").textContent = `Prompt cache: ${cache}. Server: ${server || "–"}${epoch > 1 ? `, start ${epoch}` : ""}`;
-    $("notes").replaceChildren(...(notes.length ? [] : [element("li", "nothing yet", "quiet")]), ...notes.map((note) => element("li", `${new Date(note.at * 1000).toLocaleTimeString("en-GB")}  ${note.what}`)));
+    $("notes").replaceChildren(...(notes.length ? [] : [element("li", "nothing yet", "quiet")]), ...happened(notes));
   }
 
   // ---- charts: Bokeh's documents come from the server, for a light or a dark page

@@ -56,6 +56,14 @@ def test_the_run_ends_early_with_the_turn_that_broke_its_limit(said: dict[str, A
     assert said["alone"][5] == "the run ends early: ttft.max 39.9 s > 30 s by 9.90 s, worst s10 turn 0"
 
 
+def test_what_was_said_stays_until_the_next_run(said: dict[str, Any]) -> None:
+    prepared, running, next_one, passed_on = said["sentences"]
+    assert prepared == ["the server starts, 1 s", "measuring"], "seconds that are counted are one sentence"
+    assert running == [*prepared, "1 of 3 agents is missing"]
+    assert next_one == []
+    assert passed_on == ["the server starts, 0 s", *running], "the terminal says all of it too"
+
+
 def test_an_open_turn_is_lost_once_its_worker_is(said: dict[str, Any]) -> None:
     both, soon_after, sure = said["workers"]
     assert (both["client"]["turns lost"], both["client"]["CPU"]) == ("0", "35 % of a core")

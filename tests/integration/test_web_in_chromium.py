@@ -157,6 +157,7 @@ def test_a_swarm_from_its_start_form_to_its_report(page: "Page", tmp_path: Path)
     with served(tmp_path, [*map(str, command)], "/load") as swarm:
         page.goto(f"{swarm.url}/")
         start_from_the_form(page)
+        read_what_was_said(page)
         page.wait_for_function("/running, /.test(document.querySelector('#agents [data-state]')?.textContent)")
         assert page.get_by_role("tab", selected=True).inner_text().upper() == "AGENTS"
         page.wait_for_function(_TABLES_FILLED)
@@ -193,10 +194,33 @@ def start_from_the_form(page: "Page") -> None:
     page.locator('input[name="stages"]').uncheck()
     assert page.locator('input[name="attach"]').is_visible()
     picture(page, "form")
+    page.route("**/agents/live", still_preparing)
     page.get_by_role("button", name="Start").click()
     page.locator("#agents [data-state]", has_text="preparing").wait_for()
-    page.locator("#agents [data-said]", has_text="server").wait_for()
+    page.locator("#agents [data-said]", has_text=re.compile("^the server starts, 1 s$")).wait_for()
     picture(page, "preparing")
+    page.unroute("**/agents/live")
+
+
+def still_preparing(route: "Route") -> None:
+    """A preparation can be over between two looks of the page."""
+    answer = route.fetch()
+    told = answer.json()
+    told.update(on=True, elapsed_s=None, said=[{"at": 1.8e9, "what": f"the server starts, {n} s"} for n in range(2)])
+    route.fulfill(response=answer, json=told)
+
+
+def read_what_was_said(page: "Page") -> None:
+    """All of it stays there, also for who opens the page later."""
+    page.wait_for_function("/running, /.test(document.querySelector('#agents [data-state]')?.textContent)")
+    heard = page.locator("#agents [data-heard]")
+    heard.locator("summary").click()
+    said = heard.locator("li", has_text="measuring what our text costs in the server's tokens")
+    said.wait_for()
+    assert re.match(r"\d\d:\d\d:\d\d measuring", said.inner_text()), said.inner_text()
+    assert "the server starts, " in heard.locator("li").first.inner_text()
+    picture(page, "said")
+    heard.locator("summary").click()
 
 
 def hover_a_chart(page: "Page") -> None:

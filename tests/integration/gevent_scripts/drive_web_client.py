@@ -83,6 +83,25 @@ def alone() -> list[Any]:
     return said
 
 
+def sentences() -> list[list[str]]:
+    """What the tab is told was said: of a run that is prepared, once its load goes on, and at the next one's start."""
+    state, passed_on = Conductor(Environment(events=Events())), list[str]()
+    state.say = passed_on.append
+    feed = Feed(state)
+    for line in ("the server starts, 0 s", "the server starts, 1 s", "measuring"):
+        state.say(line)
+    said = [_said(feed)]
+    state.running, state.started_at = with_plugins.parse(SCENARIO, "here"), perf_counter()
+    state.say("1 of 3 agents is missing")
+    said.append(_said(feed))
+    state.reset()
+    return [*said, _said(feed), passed_on]
+
+
+def _said(feed: Feed) -> list[str]:
+    return [one["what"] for one in feed.told()["said"]]
+
+
 def with_workers() -> list[Any]:
     """Two workers, each with a turn open; one goes, and is given up."""
     environment = Environment(events=Events())
@@ -114,4 +133,4 @@ def _message(name: str, worker: int) -> Namespace:
 
 
 if __name__ == "__main__":
-    print(json.dumps({"alone": alone(), "workers": with_workers()}))
+    print(json.dumps({"alone": alone(), "workers": with_workers(), "sentences": sentences()}))
