@@ -11,7 +11,7 @@ from locust.env import Environment
 from locust.event import Events
 
 from locust_agents.locustfiles import conductor as conductors
-from locust_agents.locustfiles import install, stopping
+from locust_agents.locustfiles import hangup, install, stopping
 from locust_agents.locustfiles.classes import classes_of
 from locust_agents.locustfiles.conductor import Conductor
 from locust_agents.locustfiles.kept_server import KeptServer
@@ -63,6 +63,7 @@ def _run_to_end(environment: Environment, conductor: Conductor, line: ProgressLi
         woken.set()
 
     handlers = [gevent.signal_handler(number, ask) for number in (signal.SIGINT, signal.SIGTERM)]
+    handlers += hangup.heed()
     try:
         runner.start_shape()
         while runner.shape_greenlet is not None and not conductor.is_cut:

@@ -12,7 +12,7 @@ from locust.env import Environment
 from locust.event import Events
 from locust.runners import MasterRunner, WorkerRunner
 
-from locust_agents.locustfiles import conductor, relay, report, scenario_option, seating, stock_report
+from locust_agents.locustfiles import conductor, hangup, relay, report, scenario_option, seating, stock_report
 from locust_agents.locustfiles.conductor import Conductor
 from locust_agents.locustfiles.events import ensure_hooks
 from locust_agents.locustfiles.web import form, tab, where
@@ -58,6 +58,7 @@ def _join_and_report(environment: Environment, scenario: Scenario | None) -> Non
     if isinstance(part, Conductor):
         stock_report.install(environment, part)
         _heed_sigterm(environment)
+        hangup.heed()
         if out := os.environ.get(scenario_option.OUT):
             part.out = Path(out)
         environment.events.quit.add_listener(lambda **_: report.show(part))

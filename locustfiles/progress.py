@@ -63,7 +63,8 @@ class ProgressLine:
 
     def _keep(self) -> None:
         if self._is_rewritten and self._said:
-            self._console.print(self._said, soft_wrap=True)
+            with contextlib.suppress(OSError):
+                self._console.print(self._said, soft_wrap=True)
             self._said = ""
 
     def _is_news(self, text: str) -> bool:
@@ -81,7 +82,8 @@ class ProgressLine:
             if swarm is not None:
                 self._keep()
             text = self._said if swarm is None else describe(self._conductor, swarm)
-            self._live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
+            with contextlib.suppress(OSError):  # the terminal was closed; who is told so stops the run
+                self._live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
 
 
 def describe(conductor: Conductor, swarm: Swarm) -> str:

@@ -1,10 +1,13 @@
 """A run that somebody stops: once lets open turns end, twice cuts them, and its files are complete in either case."""
 
+import fcntl
 import json
+import os
 import signal
 import socket
 import subprocess
 import sys
+import termios
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -44,13 +47,21 @@ PLAIN = ["locust", "-f", str(LOCUSTFILE), "--scenario", "s.yaml", "--headless"]
 class Run:
     """A command against a server, in a folder of its own."""
 
-    def __init__(self, folder: Path, server: ReplayServer, command: list[str]) -> None:
+    def __init__(self, folder: Path, server: ReplayServer, command: list[str], terminal: int | None = None) -> None:
         self.folder, self._server = folder, server
+        is_own = None if terminal is None else lambda: fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
         (folder / "s.yaml").write_text(f"{SCENARIO}server: {{attach: '{server.url}'}}\n")
         self._log = folder / "log"
         with self._log.open("wb") as log:
+            out = log if terminal is None else terminal
             self.process = subprocess.Popen(
-                [str(BIN / command[0]), *command[1:]], cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                [BIN / command[0], *command[1:]] if (BIN / command[0]).exists() else command,
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                start_new_session=terminal is not None,
+                preexec_fn=is_own,
             )
 
     @property
@@ -92,8 +103,8 @@ class Run:
 
 
 @contextmanager
-def running(folder: Path, server: ReplayServer, command: list[str]) -> Iterator[Run]:
-    made = Run(folder, server, command)
+def running(folder: Path, server: ReplayServer, command: list[str], terminal: int | None = None) -> Iterator[Run]:
+    made = Run(folder, server, command, terminal)
     try:
         yield made
     finally:
@@ -121,6 +132,40 @@ def test_once_drains(command: list[str], number: int, status: int, tmp_path: Pat
         assert set(run.outcomes()) == {"ok"}
         run.assert_is_complete()
     assert "2 turns open, 60 s left to end; stopped once more they are cut" in run.said
+
+
+CLOSED = [
+    ("the command, whose line is rewritten there", COMMAND, 130),
+    ("plain Locust", PLAIN, 0),
+    ("its page", WEB, 0),
+]
+
+
+@pytest.mark.parametrize(("command", "status"), [pytest.param(*row[1:], id=row[0]) for row in CLOSED])
+def test_a_closed_terminal_drains_too(command: list[str], status: int, tmp_path: Path) -> None:
+    """Nothing can be said there any more, and nobody is left to stop it once more."""
+    page(tmp_path)
+    ours, theirs = os.openpty()
+    with ReplayServer([*[SHORT] * 40, LONG]) as server, running(tmp_path, server, command, theirs) as run:
+        os.close(theirs)
+        run.wait(lambda: run.asked() >= 30)
+        os.close(ours)
+        assert run.process.wait(PATIENCE_S) == status
+        assert set(run.outcomes()) == {"ok"}
+        run.assert_is_complete()
+
+
+def test_nohup_lets_a_run_go_on(tmp_path: Path) -> None:
+    with (
+        ReplayServer([SHORT]) as server,
+        running(tmp_path, server, ["nohup", str(BIN / "locust-agents"), *COMMAND[1:]]) as run,
+    ):
+        run.wait(lambda: run.asked() >= 5)
+        run.process.send_signal(signal.SIGHUP)
+        asked = run.asked()
+        run.wait(lambda: run.asked() >= asked + 20)
+        run.process.send_signal(signal.SIGINT)
+        assert run.process.wait(PATIENCE_S) == 130, run.said
 
 
 @pytest.mark.parametrize(("command", "status"), [(COMMAND, 130), (PLAIN, 0)], ids=["the command", "plain Locust"])
