@@ -287,7 +287,8 @@ def script_file(tmp_path: Path) -> Path:
 
 @contextmanager
 def _command(*arguments: object) -> Iterator["subprocess.Popen[str]"]:
-    line = [sys.executable, "-X", "dev", "-m", "locust_agents.cluster.replay.server", *map(str, arguments)]
+    # Not in development mode, where asyncio complains of a slow machine as well.
+    line = [sys.executable, "-W", "always", "-m", "locust_agents.cluster.replay.server", *map(str, arguments)]
     pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
     with subprocess.Popen(line, stdin=nothing, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as child:
         try:
