@@ -2,7 +2,7 @@
 
 import errno
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
@@ -12,6 +12,7 @@ from locust_agents.cluster.remote import attached_hosts
 from locust_agents.cluster.remote.attached_hosts import AttachedHost
 from locust_agents.cluster.vitals.memory_sample import Host
 from locust_agents.errors import ClusterError, ScenarioError
+from locust_agents.telling import Note, Say
 
 _PORTS = {"http": 80, "https": 443}
 _PASTED = ("/chat/completions", "/v1")
@@ -82,8 +83,8 @@ def base_url(text: str) -> str:
 
 def attach(
     url: str,
-    say: Callable[[str], None],
-    note: Callable[[str, Mapping[str, object]], None],
+    say: Say,
+    note: Note,
     timeout_s: float = 10.0,
     log: Path | None = None,
     hosts: Sequence[AttachedHost] = (),

@@ -13,8 +13,8 @@ from locust_agents.cluster.guardian import end_group
 from locust_agents.cluster.process import GRACE_S
 from locust_agents.cluster.process_list import ProcessRecord
 from locust_agents.cluster.remote.end import left_over
-from locust_agents.cluster.remote.host import Note
 from locust_agents.cluster.remote.ranks import RemoteRanks
+from locust_agents.telling import Note
 
 __all__ = ["Crew", "ProcessRecord", "cpu_share", "is_alive"]
 

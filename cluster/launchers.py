@@ -1,9 +1,7 @@
 """Decides how the two built-in launchers come to a server: by mlx.launch, or by attaching to one that runs."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from locust_agents.cluster import attach as attaching
 from locust_agents.cluster import launching, supervisor
@@ -17,9 +15,7 @@ from locust_agents.cluster.remote.attached_hosts import AttachedHost
 from locust_agents.cluster.supervisor import Cluster
 from locust_agents.scenarios import model
 from locust_agents.scenarios.model import Probe, Scenario
-
-Say = Callable[[str], None]
-Note = Callable[[str, Mapping[str, Any]], None]
+from locust_agents.telling import Note, Say
 
 
 @dataclass(frozen=True, slots=True)

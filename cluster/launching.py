@@ -1,6 +1,5 @@
 """Decides what a scenario's `server.launch` asks of mlx.launch: the spec, and the model as the ranks shall read it."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from locust_agents.cluster.tiny import model as tiny_model
 from locust_agents.errors import ScenarioError
 from locust_agents.plugins import registry
 from locust_agents.scenarios.model import Launch, Scenario, Server
+from locust_agents.telling import Say
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Launchable:
     warnings: tuple[str, ...]
 
 
-def launchable(scenario: Scenario, launch: Launch, say: Callable[[str], None]) -> Launchable:
+def launchable(scenario: Scenario, launch: Launch, say: Say) -> Launchable:
     """Reads and checks what the scenario names; raises ScenarioError, one line for each mistake.
 
     An embedded model is built when it is not there yet.
@@ -94,7 +94,7 @@ def _hosts(launch: Launch) -> tuple[hostfile.Hostfile | None, str, tuple[str, ..
     return hosts, backend, tuple(hostfile.warnings(hosts, backend, here))
 
 
-def _model(launch: Launch, spec: LaunchSpec, say: Callable[[str], None]) -> Path | str:
+def _model(launch: Launch, spec: LaunchSpec, say: Say) -> Path | str:
     if launch.model in tiny_model.VARIANTS:
         return tiny_model.ensure(launch.model, say)
     if spec.hostfile is not None and spec.hostfile.remote:

@@ -1,7 +1,7 @@
 """Decides nothing: starts a cluster, looks at it, asks the policy, does what that says, and cleans up."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from locust_agents.cluster import health, launching, logs, ports
@@ -15,6 +15,7 @@ from locust_agents.cluster.remote.ranks import ssh_names
 from locust_agents.cluster.vitals.look import hosts_of
 from locust_agents.cluster.vitals.memory_sample import Host
 from locust_agents.errors import ClusterError
+from locust_agents.telling import Note, Say
 
 MODEL_NAME = "default_model"
 """The one model string that makes mlx_lm.server neither drain its batch nor load weights again."""
@@ -28,9 +29,7 @@ TICK_S = 0.25
 class Cluster:
     """A server that we started. Whoever holds one calls `stop`; when they cannot, the guardian ends it."""
 
-    def __init__(
-        self, spec: LaunchSpec, port: int, folder: Path, note: Callable[[str, Mapping[str, object]], None], epoch: int
-    ) -> None:
+    def __init__(self, spec: LaunchSpec, port: int, folder: Path, note: Note, epoch: int) -> None:
         self.url = base_url(spec, port)
         self.epoch = epoch
         self.model: str | None = None
@@ -179,8 +178,8 @@ def start(
     spec: LaunchSpec,
     model: Path | str,
     folder: Path,
-    say: Callable[[str], None],
-    note: Callable[[str, Mapping[str, object]], None],
+    say: Say,
+    note: Note,
     epoch: int = 1,
 ) -> Cluster:
     """Starts a server and returns when it has answered a turn; raises ClusterError. When it raises, nothing is left.
@@ -203,7 +202,7 @@ def start(
     return cluster
 
 
-def _until_ready(cluster: Cluster, spec: LaunchSpec, say: Callable[[str], None]) -> TurnResult:
+def _until_ready(cluster: Cluster, spec: LaunchSpec, say: Say) -> TurnResult:
     turn: Iterator[TurnResult | None] | None = None
     result: TurnResult | None = None
     next_say_s = 0.0

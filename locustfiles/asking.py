@@ -1,18 +1,14 @@
 """Puts one request to a server before the load, beside all records, and says what came of it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any
 
 from locust_agents.answers.stream import Answer
 from locust_agents.locustfiles.transport import Exchange, Target, perform
 from locust_agents.outcome import Ending, Outcome, classify
 from locust_agents.patience import Patience, Timeouts
 from locust_agents.prompts.request import Request
-
-Say = Callable[[str], None]
-Note = Callable[[str, Mapping[str, Any]], None]
 
 # A server may be loading its model, or work for others.
 _PATIENCE = Patience(Timeouts(connect_s=10.0, headers_s=600.0, first_token_s=600.0, silence_s=120.0), True)

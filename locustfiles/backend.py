@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from locust_agents.cluster.benchmark.output import Result
 from locust_agents.cluster.crew import ProcessRecord
@@ -11,9 +11,7 @@ from locust_agents.errors import LocustAgentsError, PluginError
 from locust_agents.plugins import registry
 from locust_agents.plugins.api import Running
 from locust_agents.scenarios.model import Scenario, Server
-
-Say = Callable[[str], None]
-Note = Callable[[str, Mapping[str, Any]], None]
+from locust_agents.telling import Note, Say
 
 
 @runtime_checkable

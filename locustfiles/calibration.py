@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from locust_agents.errors import ClusterError
 from locust_agents.locustfiles import asking
-from locust_agents.locustfiles.asking import Heard, Note, Peer
+from locust_agents.locustfiles.asking import Heard, Peer
 from locust_agents.outcome import Outcome
 from locust_agents.profile import Profile
 from locust_agents.prompts import filler, messages, preambles, request
 from locust_agents.prompts.conversation import Preamble, preamble
 from locust_agents.prompts.sizing import Calibration
+from locust_agents.telling import Note
 
 Greet = Callable[[float, str | None], None]
 """Told, once: the seconds that the first turn of one token queued, and the model as which the server answered."""

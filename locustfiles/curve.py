@@ -8,11 +8,12 @@ from time import perf_counter
 from locust_agents.forecast import last_curve
 from locust_agents.forecast.prefill_curve import Curve, Point, Speed, described, through
 from locust_agents.locustfiles import asking
-from locust_agents.locustfiles.asking import Heard, Note, Peer, Say
+from locust_agents.locustfiles.asking import Heard, Peer
 from locust_agents.outcome import Outcome
 from locust_agents.prompts import filler, preambles, request
 from locust_agents.prompts.sizing import Calibration, Sizer
 from locust_agents.quantities import count
+from locust_agents.telling import Note, Say
 
 BUDGET_S = 60.0
 """What all the timed prompts together may take, as far as the smaller ones foretell the larger."""

@@ -1,10 +1,11 @@
 """Asks the identity prompt alone, before the load, and says which checks of the answers the run can make."""
 
 from locust_agents.locustfiles import asking
-from locust_agents.locustfiles.asking import Note, Peer, Say
+from locust_agents.locustfiles.asking import Peer
 from locust_agents.right import answer_check, canary, identity
 from locust_agents.right.answer_check import Checks
 from locust_agents.scenarios.model import Scenario
+from locust_agents.telling import Note, Say
 
 # How often an agent is asked where a scenario wants the identity check alone and names no number.
 _EVERY = 20

@@ -3,9 +3,10 @@
 from dataclasses import dataclass, field
 
 from locust_agents.forecast.last_curve import Found
-from locust_agents.locustfiles.backend import Backend, Say
+from locust_agents.locustfiles.backend import Backend
 from locust_agents.locustfiles.run_state import RunState
 from locust_agents.run_folder import RunFolder
+from locust_agents.telling import Say
 
 
 @dataclass(slots=True)

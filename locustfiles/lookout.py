@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
 
-from locust_agents.cluster import health
+from locust_agents.cluster import health, policy
 from locust_agents.cluster.vitals.guard import Guard
 from locust_agents.cluster.vitals.look import Vitals
 from locust_agents.cluster.vitals.peaks import Peaks
@@ -13,11 +13,12 @@ from locust_agents.cluster.watch.heartbeat import Heartbeat
 from locust_agents.cluster.watch.look import OpenLook, Rules
 from locust_agents.cluster.watch.watcher import Watched, Watcher
 from locust_agents.errors import ClusterError, PluginError
-from locust_agents.locustfiles.backend import Backend, Note, Say
+from locust_agents.locustfiles.backend import Backend
 from locust_agents.plan import RunPlan
 from locust_agents.plugins import registry
 from locust_agents.records import TurnRecord
 from locust_agents.scenarios.model import Scenario
+from locust_agents.telling import Note, Say
 
 _BETTER_REASON_S = 3.0
 LookAt = Callable[[], Sequence[OpenLook]]
@@ -36,7 +37,8 @@ class Lookout:
         self._note = note
         self._say = say
         self._look_at = look_at
-        self._trouble_since: float | None = None
+        self._trouble_s = 0.0
+        self._troubled_at: float | None = None
         guard = Guard(scenario.guard.swap_growth, scenario.guard.pressure)
         self._vitals = Vitals(lambda: self._server.hosts(), server.logs(), guard, note)
         self._watcher = self._watch(server)
@@ -51,8 +53,10 @@ class Lookout:
         if (what := self._listen() or self._heartbeat.look()) is None:
             return None
         # Rank 0 may only say that it lost a peer, or /health that it is dead: who did that is known a moment later.
-        self._trouble_since = self._trouble_since or perf_counter()
-        if perf_counter() - self._trouble_since < _BETTER_REASON_S:
+        now = perf_counter()
+        self._trouble_s += min(now - (self._troubled_at or now), policy.MOST_S)
+        self._troubled_at = now
+        if self._trouble_s < _BETTER_REASON_S:
             return None
         return ClusterError(what, self._server.log_tail(0))
 
@@ -64,7 +68,7 @@ class Lookout:
         """Another start of the server is up."""
         self._watcher.close()
         self._server = server
-        self._trouble_since = None
+        self._trouble_s, self._troubled_at = 0.0, None
         self._watcher = self._watch(server)
         self._heartbeat = self._listen_to(server)
         self._vitals.restarted()

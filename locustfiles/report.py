@@ -10,6 +10,7 @@ from locust_agents import cli, junit
 from locust_agents.errors import LocustAgentsError, ScenarioError
 from locust_agents.locustfiles import end_text
 from locust_agents.locustfiles.conductor import Conductor
+from locust_agents.quantities import counted
 
 _BEFORE_JUNIT = (130, 3)
 """What is worse than a file that could not be written."""
@@ -67,7 +68,7 @@ def _unwritten(file: Path, text: str) -> ScenarioError | None:
 def _complain(conductor: Conductor, status: int) -> None:
     if conductor.interrupted:
         cut = 0 if conductor.summary is None else conductor.summary.outcomes.get("cut", 0)
-        print(f"interrupted: {cut} turn{'' if cut == 1 else 's'} that were open are recorded as cut", file=sys.stderr)
+        print(f"interrupted: {counted(cut, 'turn')} that were open are recorded as cut", file=sys.stderr)
     for fault in sorted(set(conductor.plugin_faults)):
         print(fault, file=sys.stderr)
     if conductor.untrusted is not None:

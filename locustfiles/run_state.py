@@ -15,7 +15,7 @@ from locust_agents.errors import LocustAgentsError
 from locust_agents.forecast.last_curve import Found
 from locust_agents.forecast.outlook import Forecast
 from locust_agents.forecast.prefill_curve import Speed
-from locust_agents.locustfiles.backend import Backend, Say
+from locust_agents.locustfiles.backend import Backend
 from locust_agents.locustfiles.listening import Listening
 from locust_agents.locustfiles.lookout import Lookout
 from locust_agents.locustfiles.relay import Receiver
@@ -27,6 +27,7 @@ from locust_agents.run_folder import RunFolder
 from locust_agents.scenarios.model import Scenario, Server
 from locust_agents.setting import DRAIN, LOAD, Setting
 from locust_agents.summary import Summary
+from locust_agents.telling import Say
 from locust_agents.trust import Trust
 from locust_agents.why.reasons import Cause
 

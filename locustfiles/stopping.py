@@ -7,6 +7,7 @@ import gevent
 
 from locust_agents.locustfiles import senders
 from locust_agents.locustfiles.run_state import RunState
+from locust_agents.quantities import counted
 
 _LOOK_S = 0.1
 # Where no line can be rewritten, so often the countdown is said.
@@ -62,7 +63,7 @@ def left_s(state: RunState) -> float:
 def words(state: RunState) -> str:
     """The countdown, in a sentence."""
     number = len(senders.looks(state))
-    turns = f"{number} turn{'' if number == 1 else 's'} open"
+    turns = f"{counted(number, 'turn')} open"
     return f"stopping: {turns}, {max(0.0, left_s(state)):.0f} s left to end; stopped once more they are cut"
 
 

@@ -10,7 +10,7 @@ from locust_agents.plugins.api import Behaviour, Launcher
 from locust_agents.plugins.door import Installed
 from locust_agents.plugins.offers import ListenerMaker
 from locust_agents.profile import Profile
-from locust_agents.quantities import count
+from locust_agents.quantities import count, counted
 
 _UNNAMED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -86,7 +86,7 @@ def _of_launcher(made: Launcher) -> _Words:
 def _of_profile(made: Profile) -> _Words:
     start = count(made.system_tokens + made.tool_tokens + made.few_shot_tokens + made.first_user_tokens)
     number = len(made.tools)
-    tools = f"{number} tool{'' if number == 1 else 's'}"
+    tools = counted(number, "tool")
     short = f"{made.product}: {tools}, {start} tokens" if made.sent_as is None else f"{made.product}: {start} tokens"
     sent_as = "" if made.sent_as is None else ", sent as chat completions"
     lines = (f"{made.product}: {tools}, {start} tokens before the first word", made.sent_as, made.source)

@@ -1,10 +1,10 @@
 """What a listener and a launcher must do."""
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from locust_agents.records import TurnRecord
+from locust_agents.telling import Note, Say
 
 if TYPE_CHECKING:
     from locust_agents.scenarios.model import Scenario
@@ -50,8 +50,8 @@ class Launcher(Protocol):
         self,
         scenario: "Scenario",
         folder: Path,
-        say: Callable[[str], None],
-        note: Callable[[str, Mapping[str, Any]], None],
+        say: Say,
+        note: Note,
         epoch: int,
     ) -> Running:
         """Returns when the server can answer a turn; raises ClusterError or ScenarioError, and leaves nothing then.

@@ -1,7 +1,6 @@
 """Decides how far a running benchmark is, whether it failed and why, and that nothing of it is left."""
 
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from locust_agents.cluster.launch_spec import LaunchSpec
 from locust_agents.cluster.process import Guardian
 from locust_agents.cluster.remote.ranks import ssh_names
 from locust_agents.errors import ClusterError
+from locust_agents.telling import Note, Say
 
 _TICK_S = 0.2
 _SAY_S = 1.0
@@ -35,7 +35,7 @@ class Ask:
 class Job:
     """One benchmark, from its launch to its last process."""
 
-    def __init__(self, spec: LaunchSpec, place: Path, note: Callable[[str, Mapping[str, object]], None]) -> None:
+    def __init__(self, spec: LaunchSpec, place: Path, note: Note) -> None:
         self._spec = spec
         self._place = place
         self._crew = Crew(place, ssh_names(spec), note)
@@ -54,7 +54,7 @@ class Job:
         guardian.launch(argv, self._launcher_log, self._spec.gives_way)
         self._crew.meet(guardian.launched(argv[0]), "launcher")
 
-    def wait(self, ask: Ask, say: Callable[[str], None]) -> Result:
+    def wait(self, ask: Ask, say: Say) -> Result:
         """Until the averages are there; they are what tells success, since mlx.launch exits 0 whatever happened."""
         assert self._guardian is not None
         began_s = moved_s = time.monotonic()

@@ -1,7 +1,7 @@
 """Decides how mlx_lm's own benchmark runs on the ranks that will serve, before the server takes their memory."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from locust_agents.cluster.benchmark.output import Result
 from locust_agents.cluster.command import program_command
 from locust_agents.cluster.launch_spec import LaunchSpec, served_model
 from locust_agents.errors import ClusterError
+from locust_agents.telling import Note, Say
 
 FOLDER = "benchmark"
 """Below the run's folder: the server's ranks write logs of the same names."""
@@ -29,8 +30,8 @@ def run(
     model: Path | str,
     ask: Ask,
     folder: Path,
-    say: Callable[[str], None],
-    note: Callable[[str, Mapping[str, object]], None],
+    say: Say,
+    note: Note,
 ) -> Result:
     """Runs it to its end and returns its averages; raises ClusterError. Nothing of it is left either way.
 

@@ -2,7 +2,7 @@
 
 import platform
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from locust_agents.cluster.launch_spec import LaunchSpec, served_model
@@ -15,11 +15,10 @@ from locust_agents.cluster.probe.report import lines
 from locust_agents.cluster.probe.script import Question
 from locust_agents.cluster.probe.sites import Link, Site
 from locust_agents.cluster.probe.verdicts import Probed, answers, entries
+from locust_agents.telling import Say
 
 BOUND_S = 15.0
 """How long a host may take to answer, and again how long the ports between all of them may take."""
-
-Say = Callable[[str], None]
 
 
 def probe(spec: LaunchSpec, model: Path | str, port: int, say: Say) -> tuple[list[str], bool]:

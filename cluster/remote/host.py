@@ -1,13 +1,12 @@
 """Decides when a host is asked about its processes, when a lost connection is made anew, and when it is unreachable."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 
 from locust_agents.cluster.remote import ps
 from locust_agents.cluster.remote.line import Line, unreachable
 from locust_agents.cluster.remote.ps import Seen
 from locust_agents.errors import ClusterError
-
-Note = Callable[[str, Mapping[str, object]], None]
+from locust_agents.telling import Note
 
 ASK_EVERY_S = 1.0
 

@@ -9,10 +9,11 @@ from locust_agents.cluster import logs
 from locust_agents.cluster.launch_spec import LaunchSpec
 from locust_agents.cluster.process_list import SAME_S, ProcessRecord
 from locust_agents.cluster.remote import end as remote_end
-from locust_agents.cluster.remote.host import Note, RemoteHost
+from locust_agents.cluster.remote.host import RemoteHost
 from locust_agents.cluster.remote.line import Line
 from locust_agents.cluster.remote.ps import Seen
 from locust_agents.errors import ClusterError
+from locust_agents.telling import Note
 
 MOST_BYTES = 4_000_000
 """How far the launcher's log is searched for a pid, which is the first thing that a rank says."""

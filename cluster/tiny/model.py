@@ -3,7 +3,7 @@
 import argparse
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -12,10 +12,9 @@ from platformdirs import user_cache_path
 from locust_agents.cluster.tiny.recipe import VARIANTS, folder_name
 from locust_agents.cluster.tiny.store import build_once
 from locust_agents.errors import ClusterError
+from locust_agents.telling import Say
 
 __all__ = ["VARIANTS", "ensure", "main", "make"]
-
-Say = Callable[[str], None]
 
 
 def ensure(variant: str, say: Say, cache: Path | None = None) -> Path:

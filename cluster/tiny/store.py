@@ -6,18 +6,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from locust_agents.errors import ClusterError
+from locust_agents.telling import Say
 
 _BUILD_LIMIT_S = 120.0  # takes 2 s on two idle cores
 _UNFINISHED = ".part"
 _LOG_LINES = 20
 
 
-def build_once(variant: str, folder: Path, say: Callable[[str], None]) -> None:
+def build_once(variant: str, folder: Path, say: Say) -> None:
     """Builds a variant in a process of its own, beside `folder`, and gives it that name when it is whole.
 
     Of several processes one builds and the others wait. Raises ClusterError when the build fails, OSError when the

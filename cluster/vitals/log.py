@@ -1,7 +1,7 @@
 """Decides which of the things that a rank's log says get a line in cluster.jsonl, and how often."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,7 @@ from locust_agents.cluster.rank_log import (
     Traceback,
     Warned,
 )
-
-Note = Callable[[str, Mapping[str, Any]], None]
+from locust_agents.telling import Note
 
 _NAMES: dict[type[Event], str] = {
     Traceback: "traceback",

@@ -9,11 +9,12 @@ from locust_agents.cluster.clocks import Moment, Slept
 from locust_agents.cluster.crew import ProcessRecord
 from locust_agents.cluster.vitals import memory
 from locust_agents.cluster.vitals.guard import Guard
-from locust_agents.cluster.vitals.log import Note, RankTalk
+from locust_agents.cluster.vitals.log import RankTalk
 from locust_agents.cluster.vitals.memory_gauge import Take
 from locust_agents.cluster.vitals.memory_sample import Host
 from locust_agents.cluster.vitals.peaks import Peaks
 from locust_agents.cluster.vitals.sampling import HostMemory
+from locust_agents.telling import Note
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,9 @@
 
 from locust_agents.cluster.vitals import guard as guards
 from locust_agents.cluster.vitals.guard import Guard
-from locust_agents.cluster.vitals.log import Note
 from locust_agents.cluster.vitals.memory_gauge import Gauge, Take
 from locust_agents.cluster.vitals.memory_sample import Figure, Host, Sample
+from locust_agents.telling import Note
 
 
 class HostMemory:

@@ -12,6 +12,7 @@ from locust_agents.cluster.watch import turns
 from locust_agents.cluster.watch.log import WorkLog
 from locust_agents.cluster.watch.look import EndedLook, Look, OpenLook, ProbeState, Rules
 from locust_agents.cluster.watch.silence import Decision, Kind, State, decide
+from locust_agents.telling import Note
 
 PROBE_S = 3600.0
 """A probe ends by itself or with the watch: the rules' patience judges it, and it is not left in the middle."""
@@ -43,7 +44,7 @@ class Watcher:
         self,
         server: Watched,
         look_at: Callable[[], Sequence[OpenLook]],
-        note: Callable[[str, Mapping[str, object]], None],
+        note: Note,
     ) -> None:
         self._server = server
         self._look_at = look_at

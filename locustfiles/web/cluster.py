@@ -8,7 +8,7 @@ from typing import Any
 
 from locust_agents import event_words
 from locust_agents.cluster.byte_sizes import size_text
-from locust_agents.quantities import UNKNOWN
+from locust_agents.quantities import UNKNOWN, counted
 
 _MOST_BYTES = 262_144
 _NOTES = 8
@@ -60,7 +60,7 @@ class ClusterNews:
         if sequences is None:
             return UNKNOWN
         size = "" if size_gb is None else f", {size_gb:.2f} GB"
-        return f"{sequences} sequence{'' if sequences == 1 else 's'}{size}"
+        return f"{counted(sequences, 'sequence')}{size}"
 
     def _take(self, line: Mapping[str, Any]) -> None:
         event = line.get("event")

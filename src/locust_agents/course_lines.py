@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from locust_agents.cold import ColdTurn
 from locust_agents.lateness import Lateness
-from locust_agents.quantities import count, seconds
+from locust_agents.quantities import count, counted, seconds
 from locust_agents.summary import Summary
 from locust_agents.window import Window
 
@@ -22,10 +22,10 @@ def _window(window: Window) -> list[str]:
     found = []
     if window.warm_up_turns:
         span = f"{window.from_s:.0f}–{window.until_s:.0f} s"
-        found.append(f"window {span}, {_turns(window.warm_up_turns)} of warm-up left out")
+        found.append(f"window {span}, {counted(window.warm_up_turns, 'turn')} of warm-up left out")
     if window.open_at_end:
         cut = f", {window.cut_at_end} of them cut" if window.cut_at_end else ""
-        found.append(f"{_turns(window.open_at_end)} open at the end{cut}")
+        found.append(f"{counted(window.open_at_end, 'turn')} open at the end{cut}")
     return found
 
 
@@ -43,13 +43,5 @@ def _cold(cached: Sequence[ColdTurn], restarted: Sequence[ColdTurn]) -> list[str
     if cached:
         worst = max(cached, key=lambda turn: turn.cached_tokens or 0)
         had = f"{worst.session} had {count(worst.cached_tokens)} of {count(worst.prompt_tokens)} tokens"
-        found.append(f"NOT COLD: {_first_turns(len(cached))} came back cached ({had})")
+        found.append(f"NOT COLD: {counted(len(cached), 'first turn')} came back cached ({had})")
     return found
-
-
-def _turns(number: int) -> str:
-    return f"{number} turn{'' if number == 1 else 's'}"
-
-
-def _first_turns(number: int) -> str:
-    return f"{number} first turn{'' if number == 1 else 's'}"

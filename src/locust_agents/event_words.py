@@ -6,14 +6,14 @@ from typing import Any
 
 from locust_agents.quantities import counted
 
-Note = Mapping[str, Any]
+_Event = Mapping[str, Any]
 
 _LONGEST = 300
 # What a line has beside what it tells.
 _FRAME = ("event", "time", "clock", "epoch")
 
 
-def said(note: Note) -> str:
+def said(note: _Event) -> str:
     """One line of at most 300 letters."""
     words = _SENTENCES.get(str(note.get("event")), _fields)
     try:
@@ -24,7 +24,7 @@ def said(note: Note) -> str:
     return whole if len(whole) <= _LONGEST else f"{whole[: _LONGEST - 1]}…"
 
 
-def _fields(note: Note) -> str:
+def _fields(note: _Event) -> str:
     """The event, and the fields that say something."""
     told = [(name, value) for name, value in note.items() if name not in _FRAME]
     parts = [f"{name} {_plain(value)}" for name, value in told if value not in (None, "", [], {}, False)]
@@ -37,43 +37,43 @@ def _plain(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _seconds(note: Note, key: str = "seconds") -> str:
+def _seconds(note: _Event, key: str = "seconds") -> str:
     return f"{float(note[key]):.1f} s"
 
 
-def _gap(note: Note) -> str:
+def _gap(note: _Event) -> str:
     return f"no server for {_seconds(note)}, then its start {note['epoch']}: {note['why']}"
 
 
-def _stop(note: Note) -> str:
+def _stop(note: _Event) -> str:
     left = "; ".join(note["unsure"])
     return f"the server was stopped in {_seconds(note)}" + (f"; {left}" if left else "")
 
 
-def _probe(note: Note) -> str:
+def _probe(note: _Event) -> str:
     came = "an answer" if note["ok"] else f"no answer ({note['text']})" if note.get("text") else "no answer"
     return f"asked for a sign of life, it gave {came} after {_seconds(note)}"
 
 
-def _turns(note: Note) -> str:
+def _turns(note: _Event) -> str:
     return f"{counted(len(note.get('turns') or ()), 'turn')} open"
 
 
-def _of_rank(note: Note, text: str) -> str:
+def _of_rank(note: _Event, text: str) -> str:
     """What a rank's log said, and how often where that was more than once."""
     times = note.get("times")
     return f"rank {note['rank']}: {text}" + (f" ({times} times)" if times else "")
 
 
-def _traceback(note: Note) -> str:
+def _traceback(note: _Event) -> str:
     return _of_rank(note, "a client had left" if note["client_left"] else str(note["last_line"]))
 
 
-def _what(note: Note) -> str:
+def _what(note: _Event) -> str:
     return str(note["what"])
 
 
-_SENTENCES: Mapping[str, Callable[[Note], str]] = {
+_SENTENCES: Mapping[str, Callable[[_Event], str]] = {
     "attach": lambda note: f"attached to {note['url']}",
     "ready": lambda note: f"ready after {_seconds(note)}",
     "error": _what,

@@ -7,7 +7,7 @@ from locust_agents import figures, lateness, metrics, window
 from locust_agents.answers import itl
 from locust_agents.figures import Wait
 from locust_agents.limits import Limit
-from locust_agents.quantities import gap, share
+from locust_agents.quantities import counted, gap, share
 from locust_agents.records import CANARY, TurnRecord
 from locust_agents.setting import Setting
 from locust_agents.window import Taken
@@ -158,6 +158,6 @@ def _of_witness(witness: Witness) -> list[str]:
     if missing is not None:
         found.append(f"{missing[0]} of {missing[1]} agents were missing: the load was not the scenario's")
     if witness.lost:
-        turns = f"{witness.lost} turn{'' if witness.lost == 1 else 's'}"
+        turns = counted(witness.lost, "turn")
         found.append(f"{turns} at least were sent and have no record: a worker was lost")
     return [*found, *([] if witness.slept is None else [witness.slept])]

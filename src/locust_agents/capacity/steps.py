@@ -18,6 +18,7 @@ from locust_agents.records import TurnRecord
 from locust_agents.scenarios import loader
 from locust_agents.scenarios.model import Scenario
 from locust_agents.sweep.child import Answer
+from locust_agents.telling import Say
 
 INTERRUPTED = 130
 _LAUNCH = "launch"
@@ -67,7 +68,7 @@ class Series:
     door: Door
     folder: Path
     shared_ok: bool
-    say: Callable[[str], None]
+    say: Say
     demand_server: Callable[[], None]
     steps: list[Step] = field(default_factory=list)
     _runs: int = 0

@@ -7,7 +7,7 @@ from math import fsum
 from locust_agents.forecast.prefill_curve import Curve, Speed, price_of_miss
 from locust_agents.forecast.session_plan import Bounds, Load, Terms
 from locust_agents.forecast.timetable import TimedTurn, Timetable, timetable
-from locust_agents.quantities import count
+from locust_agents.quantities import count, counted
 
 # Two prompts that are closer than this say little about the bend between them.
 _APART = 1.5
@@ -92,7 +92,7 @@ def lines(made: Forecast) -> list[str]:
 
 
 def _of_turns(made: Forecast) -> str:
-    who = f"{made.agents} agent{'' if made.agents == 1 else 's'}"
+    who = counted(made.agents, "agent")
     if made.is_cut:
         return f"forecast: more than {made.turns:,} turns by {who}, too many to foresee an end"
     about = "at most" if made.at_most else "about"

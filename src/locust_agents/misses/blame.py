@@ -1,7 +1,7 @@
 """Completes the records' misses with what only the process that writes them sees: all sessions, and rank 0's log."""
 
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,8 +11,7 @@ from locust_agents.misses.blame_log import CacheLog
 from locust_agents.misses.blame_passed import Turns, passed, taken_at
 from locust_agents.misses.causes import Evidence, Miss
 from locust_agents.records import TurnRecord
-
-Note = Callable[[str, Mapping[str, Any]], None]
+from locust_agents.telling import Note
 
 # Sessions and prompts of one that are remembered; what came before is long out of every cache.
 _SESSIONS, _PROMPTS = 4096, 64

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from locust_agents.figures import Wait
 from locust_agents.misses.totals import Total
-from locust_agents.quantities import WIDTH, count, joined, seconds, share
+from locust_agents.quantities import WIDTH, count, counted, joined, seconds, share
 from locust_agents.summary import Summary
 
 _LABEL = 7
@@ -43,7 +43,7 @@ def _reuse(summary: Summary) -> list[str]:
 
 def _total(total: Total, cause: str) -> str:
     """Where it is not known how many tokens a turn cost, the turns say that there was something."""
-    size = f"{count(total.tokens)} tokens" if total.tokens else f"{total.turns} turn{'' if total.turns == 1 else 's'}"
+    size = f"{count(total.tokens)} tokens" if total.tokens else counted(total.turns, "turn")
     return f"{size} {cause}{_priced(total)}"
 
 
@@ -56,7 +56,7 @@ def _wasted(summary: Summary) -> list[str]:
 def _capped(total: Total | None) -> list[str]:
     if total is None:
         return []
-    turns = f"{total.turns} turn{'' if total.turns == 1 else 's'} not sent"
+    turns = f"{counted(total.turns, 'turn')} not sent"
     return [f"{turns}: {count(total.tokens)} tokens spared{_priced(total)}"]
 
 

@@ -5,7 +5,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from time import localtime, strftime
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from locust_agents import stored_run
 from locust_agents.errors import ScenarioError
 from locust_agents.sweep.cells import Cell
+from locust_agents.telling import Say
 
 RUNS = Path("runs")
 _SCENARIO, _RESULT, _LOCK = "scenario.yaml", "sweep.json", ".lock"
@@ -37,7 +38,7 @@ def choose(out: Path | None, name: str, text: str, runs: Path = RUNS) -> Path:
     return next(path for path in names if not path.exists())
 
 
-def take(folder: Path, text: str, say: Callable[[str], None], patience_s: float = _PATIENCE_S) -> int:
+def take(folder: Path, text: str, say: Say, patience_s: float = _PATIENCE_S) -> int:
     """Makes the folder this sweep's, or finds that it is; the file that is returned (its number) keeps others out.
 
     Raises ScenarioError where it belongs to another scenario, cannot be made, or is at work still.
@@ -57,7 +58,7 @@ def take(folder: Path, text: str, say: Callable[[str], None], patience_s: float 
     return lock
 
 
-def _lock(lock: int, folder: Path, say: Callable[[str], None], patience_s: float) -> None:
+def _lock(lock: int, folder: Path, say: Say, patience_s: float) -> None:
     until = time.monotonic() + patience_s
     waited = False
     while not _is_taken(lock):

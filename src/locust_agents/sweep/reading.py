@@ -8,12 +8,13 @@ from locust_agents.scenarios.model import Scenario
 from locust_agents.scenarios.questions import Sweep
 from locust_agents.sweep import cells as sweep_cells
 from locust_agents.sweep.cells import Cell
+from locust_agents.telling import Say
 
 Read = Callable[[Sequence[Override]], Scenario]
 """Reads the scenario with a cell's values on top of the user's own; raises what is wrong with it."""
 
 
-def cells(scenario: Scenario, sweep: Sweep, read: Read, say: Callable[[str], None]) -> tuple[Cell, ...]:
+def cells(scenario: Scenario, sweep: Sweep, read: Read, say: Say) -> tuple[Cell, ...]:
     """As they run. Raises ScenarioError for the first cell that is no scenario, or whose server cannot be launched."""
     made = sweep_cells.make(sweep, read)
     for one in {cell.server: cell.scenario for cell in made}.values():

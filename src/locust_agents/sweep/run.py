@@ -12,8 +12,8 @@ from locust_agents.sweep import folder as sweep_folder
 from locust_agents.sweep.cells import Cell
 from locust_agents.sweep.child import Answer, Child
 from locust_agents.sweep.figures import Result
+from locust_agents.telling import Say
 
-Say = Callable[[str], None]
 INTERRUPTED = 130
 
 # So many servers in a row that answered nothing are the machine's doing, and each further start may make it worse.

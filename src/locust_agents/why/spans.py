@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from locust_agents import figures
-from locust_agents.quantities import count
+from locust_agents.quantities import count, counted
 from locust_agents.records import TurnRecord
 
 Span = tuple[float, float]
@@ -79,9 +79,7 @@ def prefilled(span: Span, others: Sequence[Beside]) -> str:
     turns = done(span, others, prefill).turns
     named = _named(span, others, turns)
     rest = len(turns) - len(named)
-    names = [name(turn) for turn in named] + ([f"{rest} other{'' if rest == 1 else 's'}"] if rest and rest < 3 else [])
-    if rest >= 3:
-        names.append(f"{rest} others")
+    names = [name(turn) for turn in named] + ([counted(rest, "other")] if rest else [])
     sizes = [computed(turn) for turn in turns]
     known = [size for size in sizes if size is not None]
     read = f" {tokens(sum(known))}" if known and len(known) == len(sizes) else ""
