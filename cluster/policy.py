@@ -7,6 +7,9 @@ from enum import Enum, auto
 GRACE_S = 2.0
 """Signs of trouble come before their reason: how long the launcher gets to write down which rank ended, and how."""
 
+MOST_S = 1.0
+"""What the time between two looks counts at most: what kept us from looking kept the launcher from writing too."""
+
 
 SSH_FAILED = 255
 """The exit code of ssh when the connection broke, and when a signal ended what it ran."""
@@ -76,12 +79,16 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What must be remembered between two observations; times are those of the caller's monotonic clock."""
+    """What must be remembered between two observations; times are those of the caller's monotonic clock.
+
+    `trouble_s` is for how long trouble without its reason was looked at, the last time at `troubled_at_s`.
+    """
 
     phase: Phase
     started_s: float
     ready_s: float
-    trouble_since_s: float | None = None
+    trouble_s: float = 0.0
+    troubled_at_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +111,12 @@ def decide(state: State, seen: Observation, now_s: float) -> tuple[State, Action
         return replace(state, phase=Phase.FAILED), certain
     suspicion = _suspicion(seen)
     if suspicion:
-        since_s = now_s if state.trouble_since_s is None else state.trouble_since_s
-        if now_s - since_s >= GRACE_S:
+        before_s = now_s if state.troubled_at_s is None else state.troubled_at_s
+        trouble_s = state.trouble_s + min(now_s - before_s, MOST_S)
+        if trouble_s >= GRACE_S:
             return replace(state, phase=Phase.FAILED), suspicion
-        return replace(state, trouble_since_s=since_s), WAIT
-    return _advance(replace(state, trouble_since_s=None), seen, now_s)
+        return replace(state, trouble_s=trouble_s, troubled_at_s=now_s), WAIT
+    return _advance(replace(state, trouble_s=0.0, troubled_at_s=None), seen, now_s)
 
 
 def _advance(state: State, seen: Observation, now_s: float) -> tuple[State, Action]:

@@ -2,6 +2,9 @@
 
 from dataclasses import asdict, dataclass
 from random import SystemRandom
+from time import perf_counter
+
+import gevent
 
 from locust_agents import run_folder
 from locust_agents.cluster import attach_headers, manners, this_machine
@@ -13,6 +16,7 @@ from locust_agents.locustfiles.backend import Backend
 from locust_agents.locustfiles.handwritten import profiles_of, scenario_of
 from locust_agents.locustfiles.listening import Listening
 from locust_agents.locustfiles.lookout import Lookout
+from locust_agents.locustfiles.loop_lag import LoopLag
 from locust_agents.locustfiles.run_state import RunState
 from locust_agents.locustfiles.transport import resolve
 from locust_agents.locustfiles.web import form
@@ -105,9 +109,17 @@ def _measured(state: RunState, met: _Met, scenario: Scenario, folder: RunFolder)
     profiles = profiles_of(state.environment.user_classes)
     state.say("measuring what our text costs in the server's tokens")
     state.is_shared = False
-    measured = calibration.measure(
-        met.peer, profiles, nonce, folder.note, lambda queue_s, model: _greet(state, met, queue_s, model)
-    )
+    began_at, lag = perf_counter(), LoopLag()
+
+    def greet(queue_s: float, model: str | None) -> None:
+        gevent.sleep(0)  # whoever woke late says so first
+        late_s = lag.worst_since(began_at) or 0.0  # our own, for which no other client is to blame
+        _greet(state, met, max(0.0, queue_s - late_s), model)
+
+    try:
+        measured = calibration.measure(met.peer, profiles, nonce, folder.note, greet)
+    finally:
+        lag.stop()
     if not measured.measured:
         state.say("the server's token counts say nothing of our text: sizes are a guess of 4 characters a token")
     return measured

@@ -6,7 +6,7 @@ The transport, its alarm and `http.client` run as they are; only the clock, the 
 import io
 import math
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +16,7 @@ import pytest
 
 from locust_agents.cluster.replay import Script
 from locust_agents.cluster.replay.wire import to_answer
-from locust_agents.locustfiles import alarm, transport
+from locust_agents.locustfiles import alarm, asking, curve, transport
 
 # No loop's timer is finer; below the resolution of a float, a wait for the rest of a deadline would never end.
 _FINEST_S = 1e-6
@@ -27,6 +27,8 @@ class FastClock:
 
     def __init__(self) -> None:
         self.now_s = 0.0
+        self.requests: list[bytearray] = []
+        """What was sent on each connection."""
         self._timers: list[_Timer] = []
 
     def timer(self, after_s: float) -> "_Timer":
@@ -61,7 +63,10 @@ class _Timer:
 class _Line:
     """The client's end of a connection over which a script is played, as far as the transport asks a socket."""
 
-    def __init__(self, clock: FastClock, script: Script) -> None:
+    def __init__(self, clock: FastClock, scripts: Sequence[Script]) -> None:
+        script = scripts[min(len(clock.requests), len(scripts) - 1)]
+        self._sent = bytearray()
+        clock.requests.append(self._sent)
         self._clock = clock
         self._ending = script.ending
         self._frames: list[tuple[float, bytes]] = list(to_answer(script, stamp=False).frames)
@@ -71,7 +76,8 @@ class _Line:
 
     def connect(self, _: object) -> None: ...
 
-    def sendall(self, _: bytes) -> None:
+    def sendall(self, data: bytes) -> None:
+        self._sent += data
         self._asked_s = self._clock.now_s
 
     def close(self) -> None: ...
@@ -107,13 +113,13 @@ class _File(io.RawIOBase):
 
 
 @contextmanager
-def playing(script: Script) -> Iterator[FastClock]:
-    """Every connection of the transport leads to this script, on the clock given."""
+def playing(*scripts: Script) -> Iterator[FastClock]:
+    """Connection k of the transport leads to script k, on the clock given; the last one is played for ever."""
     clock = FastClock()
-    made = SimpleNamespace(**{**vars(socket), "socket": lambda *_: _Line(clock, script)})
+    made = SimpleNamespace(**{**vars(socket), "socket": lambda *_: _Line(clock, scripts)})
     loop = SimpleNamespace(get_hub=lambda: SimpleNamespace(loop=clock), getcurrent=gevent.getcurrent)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (alarm, transport):
+        for module in (alarm, asking, curve, transport):
             patch.setattr(module, "perf_counter", lambda: clock.now_s)
         patch.setattr(alarm, "gevent", loop)
         patch.setattr(transport, "socket", made)

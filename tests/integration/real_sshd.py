@@ -4,6 +4,7 @@
 passes through a script of its own, so that it can have, or lack, the folder of a run.
 """
 
+import contextlib
 import os
 import shutil
 import socket
@@ -76,7 +77,7 @@ class FarHost:
 
     def kept_lines(self) -> list[psutil.Process]:
         """The connections without a terminal: those of our own, on which a shell reads commands."""
-        return [each for each in self.sessions() if "notty" in str(each.as_dict(["cmdline"]))]
+        return [each for each in self.sessions() if "notty" in _title(each)]
 
     def await_nobody(self, but: Sequence[psutil.Process] = ()) -> None:
         """Fails when a connection is left after all patience, other than those that a test does not own."""
@@ -89,7 +90,8 @@ class FarHost:
         """As when its power fails, for all that can be seen from here; the ranks do not survive that either."""
         if is_alive(self.sshd):
             for each in [self.sshd, *self.sessions()]:
-                each.kill()
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    each.kill()
             self.sshd.wait()
 
 
@@ -110,6 +112,13 @@ def far_host(folder: Path) -> Iterator[FarHost]:
                 yield host
             finally:
                 host.die()
+
+
+def _title(process: psutil.Process) -> str:
+    """Empty of one that ended as we looked."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return " ".join(process.cmdline())
+    return ""
 
 
 def _sshd() -> str:

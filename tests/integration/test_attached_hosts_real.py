@@ -31,7 +31,7 @@ def far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FarHost]:
 @pytest.fixture
 def rank(far: FarHost) -> Iterator["subprocess.Popen[bytes]"]:
     """What could be a rank of mlx_lm.server, by its command line."""
-    code = "import time; time.sleep(120)"
+    code = "import time; time.sleep(900)"
     with subprocess.Popen([sys.executable, "-c", code, "-m", "mlx_lm", "server"]) as process:
         (far.folder / "far").mkdir()
         for path, text in (("far/ps", PS.format(pid=process.pid)), ("elsewhere", ELSEWHERE.format(folder=far.folder))):

@@ -7,14 +7,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
+from locust_agents.cluster.crew import is_alive
 from locust_agents.cluster.guardian import QUIET, group_is_empty
 from locust_agents.cluster.process import Guardian
+from tests.patience import PATIENCE_S
 
 LAUNCHER = """
 import os, subprocess, sys, time
@@ -41,8 +43,13 @@ def guardian() -> Iterator[GuardianProcess]:
     with subprocess.Popen(
         argv, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     ) as process:
-        yield process
-        process.kill()
+        try:
+            yield process
+            assert process.stdin
+            process.stdin.close()  # the order to end its group, if a test that failed has left one
+            process.wait(PATIENCE_S)
+        finally:
+            process.kill()
 
 
 def order(guardian: GuardianProcess, log: Path, rank: str = SLEEP, how: str = "sleep", parent: int = 0) -> None:
@@ -54,7 +61,7 @@ def order(guardian: GuardianProcess, log: Path, rank: str = SLEEP, how: str = "s
 
 def report(guardian: GuardianProcess) -> dict[str, object]:
     assert guardian.stdout
-    assert select.select([guardian.stdout], [], [], 30)[0], "no report within half a minute"
+    assert select.select([guardian.stdout], [], [], PATIENCE_S)[0], "no report"
     answer: dict[str, object] = json.loads(guardian.stdout.readline())
     return answer
 
@@ -63,15 +70,21 @@ def group_of(guardian: GuardianProcess, log: Path, lines: int = 1) -> list[psuti
     """The launcher and its two children, once the log has so many lines."""
     started = report(guardian)
     assert started["event"] == "started"
-    while log.read_text().count("\n") < lines:
-        time.sleep(0.02)
+    until(lambda: log.read_text().count("\n") >= lines)
     launcher = psutil.Process(int(str(started["pid"])))
     return [launcher, *launcher.children()]
 
 
+def until(is_so: Callable[[], object]) -> None:
+    patience_s = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < patience_s
+        time.sleep(0.02)
+
+
 def assert_gone(processes: list[psutil.Process]) -> None:
     """What its parent does not collect stays a zombie where init is lazy: dead all the same."""
-    assert not [each for each in processes if each.is_running() and each.status() != psutil.STATUS_ZOMBIE]
+    assert not list(filter(is_alive, processes))
 
 
 def end(guardian: GuardianProcess, how: str) -> None:
@@ -94,7 +107,7 @@ def test_every_way_to_stop(guardian: GuardianProcess, tmp_path: Path, how: str, 
     assert len(group) == 3
     end(guardian, how)
     assert report(guardian) == {"event": "ended", "why": why, "empty": True}
-    assert guardian.wait() == 0
+    assert guardian.wait(PATIENCE_S) == 0
     assert_gone(group)
 
 
@@ -103,7 +116,7 @@ def test_a_launcher_that_ends_leaves_nobody(guardian: GuardianProcess, tmp_path:
     launcher = int(str(report(guardian)["pid"]))
     assert report(guardian) == {"event": "exited", "code": 3}
     assert report(guardian) == {"event": "ended", "why": "exited", "empty": True}
-    guardian.wait()
+    guardian.wait(PATIENCE_S)
     assert group_is_empty(launcher)
 
 
@@ -126,8 +139,7 @@ def test_the_launcher_is_fed_and_gets_no_descriptor_of_ours(guardian: GuardianPr
     log = tmp_path / "log"
     order(guardian, log, how="read")
     launcher = int(str(report(guardian)["pid"]))
-    while not log.exists() or sum(int(n) for n in log.read_text().split()[1:]) < len(QUIET):
-        time.sleep(0.02)
+    until(lambda: sum(int(n) for n in log.read_text().split()[1:]) >= len(QUIET))
     # three of its own, and the one that lists them
     assert log.read_text().split()[0] == "4"
     assert os.getpgid(launcher) == os.getsid(launcher) == launcher
@@ -137,7 +149,7 @@ def test_the_launcher_is_fed_and_gets_no_descriptor_of_ours(guardian: GuardianPr
 
 def test_no_order(guardian: GuardianProcess) -> None:
     end(guardian, "pipe ended")
-    assert guardian.wait() == 0
+    assert guardian.wait(PATIENCE_S) == 0
 
 
 def test_a_launcher_that_cannot_be_started(guardian: GuardianProcess, tmp_path: Path) -> None:
@@ -147,7 +159,7 @@ def test_a_launcher_that_cannot_be_started(guardian: GuardianProcess, tmp_path: 
     failed = report(guardian)
     assert failed["event"] == "failed"
     assert "/no/mlx.launch" in str(failed["error"])
-    assert guardian.wait() == 1
+    assert guardian.wait(PATIENCE_S) == 1
 
 
 def test_it_starts_light() -> None:
@@ -161,10 +173,9 @@ def test_the_order_to_stop_while_a_fork_of_ours_holds_the_pipe(tmp_path: Path) -
     copy = os.dup(guarded._pipe)
     try:
         guarded.launch(["sleep", "60"], tmp_path / "log")
-        while not guarded.report("started"):
-            time.sleep(0.02)
+        guarded.launched("sleep")
         guarded.stop()
     finally:
         os.close(copy)
+        guarded.stop()
     assert guarded.report("ended") == {"event": "ended", "why": "told", "empty": True}
-    guarded.stop()

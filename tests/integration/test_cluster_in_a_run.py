@@ -7,14 +7,16 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
 
 from locust_agents import run_folder
+from locust_agents.cluster.crew import is_alive
 from locust_agents.outcome import Outcome
 from locust_agents.records import TurnRecord
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, is_sound
 
 BIN = Path(sys.executable).parent
 
@@ -23,13 +25,22 @@ def swarm_with_a_rank_killed(folder: Path, *keys: str) -> tuple[subprocess.Popen
     out = folder / "run"
     options = [word for key in keys for word in ("--set", key)]
     command = [str(BIN / "locust-agents"), "run", "quickstart", "--out", str(out), *options]
-    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while not ((out / "turns.jsonl").exists() and (out / "turns.jsonl").read_bytes().count(b"\n") >= 5):
-        assert run.poll() is None, run.communicate()
-        time.sleep(0.1)
-    os.kill(pid_of_rank(out, 1), signal.SIGKILL)
-    stdout, stderr = run.communicate(timeout=PATIENCE_S)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        try:
+            await_turns(run, out / "turns.jsonl")
+            os.kill(pid_of_rank(out, 1), signal.SIGKILL)
+            stdout, stderr = run.communicate(timeout=PATIENCE_S)
+        finally:
+            run.kill()
     return run, stdout, stderr
+
+
+def await_turns(run: "subprocess.Popen[str]", turns: Path) -> None:
+    patience_s = time.monotonic() + PATIENCE_S
+    while not (turns.exists() and turns.read_bytes().count(b"\n") >= 5):
+        assert run.poll() is None, run.communicate()
+        assert time.monotonic() < patience_s
+        time.sleep(0.1)
 
 
 def pid_of_rank(out: Path, rank: int) -> int:
@@ -38,8 +49,11 @@ def pid_of_rank(out: Path, rank: int) -> int:
 
 
 def left_running(out: Path) -> list[int]:
-    pids = [entry["pid"] for entry in json.loads((out / "processes.json").read_text())]
-    return [pid for pid in pids if psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE]
+    found = []
+    for entry in json.loads((out / "processes.json").read_text()):
+        with suppress(psutil.NoSuchProcess):
+            found += [entry["pid"]] if is_alive(psutil.Process(entry["pid"])) else []
+    return found
 
 
 def records_of(folder: Path) -> list[TurnRecord]:
@@ -47,7 +61,7 @@ def records_of(folder: Path) -> list[TurnRecord]:
 
 
 def test_a_killed_rank_ends_the_run_with_its_name(tmp_path: Path) -> None:
-    run, stdout, stderr = swarm_with_a_rank_killed(tmp_path, "duration=170s")
+    run, stdout, stderr = swarm_with_a_rank_killed(tmp_path, "duration=600s")
     assert run.returncode == 3, stdout + stderr
     assert re.search("rank 1 (was ended by SIGKILL|ended without a word)", stderr), stderr
     assert "Prompt Cache" in stderr, "the last lines of its log"
@@ -63,9 +77,10 @@ def test_a_killed_rank_ends_the_run_with_its_name(tmp_path: Path) -> None:
 
 
 def test_on_failure_restart_carries_the_run_to_its_end(tmp_path: Path) -> None:
-    keys = ("turns=30", "duration=170s", "server.on_failure=restart")
+    keys = ("turns=30", "duration=600s", "server.on_failure=restart")
     run, stdout, stderr = swarm_with_a_rank_killed(tmp_path, *keys)
-    assert run.returncode == 1, stdout + stderr  # the turns that the dead server left unanswered are failures
+    # the turns that the dead server left unanswered are failures
+    assert run.returncode == 1 or (run.returncode == 4 and is_sound(4, stdout)), stdout + stderr
     assert "the server was started again once" in stdout
     records = records_of(tmp_path)
     assert {record.epoch for record in records} == {1, 2}

@@ -1,7 +1,4 @@
-"""Prompts timed on a replay server, whose times are known, and on a real one, whose cache must stay cold.
-
-No gevent here: the transport is the standard library's client, which Locust patches in a run.
-"""
+"""Prompts timed on a clock that is fast-forwarded, exactly, and on a real server, whose cache must stay cold."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -11,7 +8,7 @@ import pytest
 
 from locust_agents.cluster import supervisor
 from locust_agents.cluster.launch_spec import LaunchSpec
-from locust_agents.cluster.replay import ReplayServer, Script, chat_stream
+from locust_agents.cluster.replay import Script, chat_stream
 from locust_agents.cluster.supervisor import Cluster
 from locust_agents.cluster.tiny import model
 from locust_agents.forecast import last_curve
@@ -23,9 +20,12 @@ from locust_agents.locustfiles.transport import resolve
 from locust_agents.plan import MODEL
 from locust_agents.plugins import registry
 from locust_agents.prompts.sizing import Calibration
+from tests.integration.fast_clock import playing
+from tests.patience import PATIENCE_S
 
 EXACT = Calibration("", measured=True)
 Notes = list[tuple[str, Mapping[str, Any]]]
+NOWHERE = "http://127.0.0.1:9"  # every connection is played
 
 
 def peer(url: str) -> Peer:
@@ -47,10 +47,10 @@ LONG_S, SHORT_S = 1.2, 0.2  # above and below what is timed twice
 
 def timed(*scripts: Script, sizes: tuple[int, ...], **more: Any) -> tuple[Curve | None, Notes, list[bytes]]:
     notes: Notes = []
-    with ReplayServer(scripts) as server:
-        timing = Timing(peer(server.url), EXACT, lambda *note: notes.append(note), **more)
+    with playing(*scripts) as clock:
+        timing = Timing(peer(NOWHERE), EXACT, lambda *note: notes.append(note), **more)
         found = curve.measure(timing, sizes)
-        return found, notes, [request.body for request in server.requests()]
+        return found, notes, [bytes(request).partition(b"\r\n\r\n")[2] for request in clock.requests]
 
 
 def words(body: bytes) -> str:
@@ -63,7 +63,7 @@ def test_prefill_is_from_headers_to_the_first_token_of_what_was_computed() -> No
     assert made is not None
     ((tokens, took_s),) = made.points
     assert tokens == 960
-    assert took_s == pytest.approx(LONG_S, abs=0.3)
+    assert took_s == pytest.approx(LONG_S)
     assert [event for event, _ in notes] == ["timing"]
     assert json.loads(bodies[0])["max_tokens"] == 1
     assert (json.loads(bodies[0])["stream"], json.loads(bodies[0])["model"]) == (True, MODEL)
@@ -134,45 +134,51 @@ def test_without_comments_usage_counts_and_else_the_wanted_size(
 def test_speed_is_noted_so_that_a_later_check_finds_it() -> None:
     notes: Notes = []
     said: list[str] = []
-    with ReplayServer([answer(500, LONG_S), TEN_A_SECOND]) as server:
-        headers = {"Authorization": "Bearer x"}
-        asked = Peer(resolve(server.url), MODEL, headers)
+    with playing(answer(500, LONG_S), TEN_A_SECOND) as clock:
+        asked = Peer(resolve(NOWHERE), MODEL, {"Authorization": "Bearer x"})
         found = curve.speed(Timing(asked, EXACT, lambda *note: notes.append(note), said.append), (500,))
-        assert {request.headers.get("authorization") for request in server.requests()} == {"Bearer x"}
-    assert found.decode_tok_s == pytest.approx(10, rel=0.3)
+        assert len(clock.requests) == 2
+        assert all(b"\r\nAuthorization: Bearer x\r\n" in request for request in clock.requests)
+    assert found.decode_tok_s == pytest.approx(10)
     event, fields = notes[-1]
     assert event == last_curve.EVENT
     assert found == Speed(through([(tokens, took_s) for tokens, took_s in fields["points"]]), fields["decode_tok_s"])
     assert said[0] == "timing a prompt of 500 tokens"
-    assert said[-1].startswith("prefill timed: 500 tokens 1.")
+    assert said[-1].startswith("prefill timed: 500 tokens 1.20 s")
 
 
-# remark, answers to the two tries, tokens/s
-DECODED: list[tuple[str, list[Script], float | None]] = [
-    ("one token tells no speed", [chat_stream(["a"], 0.1, 0.1, usage=(60, 0, 1))], None),
-    ("nobody counts", [chat_stream([*"abc"], 0.1, 0.1)], None),
-    ("refused", [REFUSED], None),
+# remark, answer to both tries
+UNTOLD: list[tuple[str, Script]] = [
+    ("one token tells no speed", chat_stream(["a"], 0.1, 0.1, usage=(60, 0, 1))),
+    ("nobody counts", chat_stream([*"abc"], 0.1, 0.1)),
+    ("refused", REFUSED),
+    ("all in one piece", chat_stream([*"abc"], 0.1, 0.0, usage=(60, 0, 3), finish="length")),
 ]
 
 
-@pytest.mark.parametrize(("scripts", "tok_s"), [pytest.param(*row[1:], id=row[0]) for row in DECODED])
-def test_decode_speed(scripts: list[Script], tok_s: float | None) -> None:
-    with ReplayServer(scripts) as server:
-        found = curve.decode_speed(Timing(peer(server.url), EXACT, lambda *_: None))
-    assert found == (None if tok_s is None else pytest.approx(tok_s, rel=0.3))
+@pytest.mark.parametrize("script", [pytest.param(row[1], id=row[0]) for row in UNTOLD])
+def test_no_decode_speed(script: Script) -> None:
+    with playing(script) as clock:
+        assert curve.decode_speed(Timing(peer(NOWHERE), EXACT, lambda *_: None)) is None
+        assert len(clock.requests) == 2
+
+
+def test_a_second_try_tells_the_decode_speed() -> None:
+    with playing(UNTOLD[-1][1], TEN_A_SECOND):
+        assert curve.decode_speed(Timing(peer(NOWHERE), EXACT, lambda *_: None)) == pytest.approx(10)
 
 
 def test_nothing_is_noted_of_a_server_that_answers_nothing() -> None:
     notes: Notes = []
-    with ReplayServer([REFUSED]) as server:
-        timing = Timing(peer(server.url), EXACT, lambda *note: notes.append(note))
+    with playing(REFUSED):
+        timing = Timing(peer(NOWHERE), EXACT, lambda *note: notes.append(note))
         assert curve.speed(timing, (500,)) == Speed()
     assert [event for event, _ in notes] == ["timing"]
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    spec = LaunchSpec("tiny", options={"prefill-step-size": 256}, ready_s=120.0)
+    spec = LaunchSpec("tiny", options={"prefill-step-size": 256}, ready_s=PATIENCE_S)
     folder = tmp_path_factory.mktemp("timed")
     made = supervisor.start(spec, model.ensure("tiny", print), folder, lambda _: None, lambda *_: None)
     try:

@@ -27,8 +27,9 @@ def test_the_summary_has_the_figures_of_the_benchmark(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert is_sound(done.returncode, done.stdout), done.stdout + done.stderr
     benchmark = json.loads((tmp_path / "out" / "summary.json").read_text())["benchmark"]
-    assert benchmark["prompt_tps"] > benchmark["generation_tps"] > 0
-    assert benchmark["peak_memory_gb"] > 0
+    printed = f"prompt_tps={benchmark['prompt_tps']:.3f}, generation_tps={benchmark['generation_tps']:.3f}"
+    assert printed in (tmp_path / "out" / "benchmark" / "rank-0.log").read_text()
+    assert min(benchmark["prompt_tps"], benchmark["generation_tps"], benchmark["peak_memory_gb"]) > 0
     assert json.loads(done.stdout)["benchmark"] == benchmark
     events = [json.loads(line)["event"] for line in (tmp_path / "out" / "cluster.jsonl").read_text().splitlines()]
     places = [events.index(event) for event in ("benchmark", "benchmark_result", "launch", "ready")]
@@ -37,5 +38,11 @@ def test_the_summary_has_the_figures_of_the_benchmark(tmp_path: Path) -> None:
     for folder in (tmp_path / "out" / "benchmark", tmp_path / "out"):
         started = json.loads((folder / "processes.json").read_text())
         assert len(started) == 4
-        pids = [entry["pid"] for entry in started]
-        assert not any(is_alive(psutil.Process(pid)) for pid in pids if psutil.pid_exists(pid))
+        assert not any(runs(entry["pid"]) for entry in started)
+
+
+def runs(pid: int) -> bool:
+    try:
+        return is_alive(psutil.Process(pid))
+    except psutil.NoSuchProcess:
+        return False

@@ -4,6 +4,7 @@ import contextlib
 import os
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,9 +16,10 @@ from locust_agents.cluster.crew import Crew, is_alive
 from locust_agents.cluster.process_list import ProcessRecord
 from locust_agents.cluster.stop_command import main
 from locust_agents.errors import ScenarioError
+from tests.patience import PATIENCE_S
 
-DEAF = "trap '' TERM; echo; while :; do sleep 0.05; done"
-GROUP = "sleep 60 & sleep 60 & echo; wait"
+DEAF = "trap '' TERM; echo; sleep 600"
+GROUP = "sleep 600 & sleep 600 & echo; wait"
 
 
 class Runs:
@@ -44,13 +46,26 @@ class Runs:
 @pytest.fixture
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runs]:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(stop, "GRACE_S", 0.3)
     runs = Runs()
     yield runs
     for launcher in runs.started:
         with contextlib.suppress(ProcessLookupError):  # its pid is its own until we wait for it
             os.killpg(launcher.pid, 9)
         launcher.communicate()
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For those who are deaf; the others end long before."""
+    monkeypatch.setattr(stop, "GRACE_S", 0.3)
+
+
+def await_end(*processes: psutil.Process) -> None:
+    """Who was killed runs on until the kernel gets to it."""
+    patience_s = time.monotonic() + PATIENCE_S
+    while any(map(is_alive, processes)):
+        assert time.monotonic() < patience_s
+        time.sleep(0.02)
 
 
 def test_it_ends_all_of_a_run(runs: Runs, capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,7 +98,9 @@ def test_without_a_folder_it_ends_all_runs_and_speaks_of_those_that_ran(
     living = [runs.make("b")[1], runs.make("a")[1]]
     Path("runs/c").mkdir()
     _, dead = runs.make("d")
+    group = [dead, *dead.children()]
     os.killpg(dead.pid, 9)
+    await_end(*group)
     assert main([]) == 0
     assert not any(map(is_alive, living))
     told = capsys.readouterr().out.splitlines()
@@ -99,6 +116,7 @@ def test_the_group_of_a_dead_launcher(runs: Runs) -> None:
     records, _ = process_list.read(folder)
     process_list.write(folder, [each for each in records if each.pid != unknown.pid])
     launcher.kill()
+    await_end(launcher)
     assert main([str(folder)]) == 0
     assert not any(map(is_alive, [*ranks, unknown]))
 
@@ -125,7 +143,7 @@ def test_a_rank_outside_of_the_group_is_ended_alone(runs: Runs) -> None:
     assert is_alive(other)
 
 
-def test_who_is_deaf_to_sigterm(runs: Runs) -> None:
+def test_who_is_deaf_to_sigterm(runs: Runs, hasty: None) -> None:
     folder, launcher = runs.make("a", DEAF)
     assert main([str(folder)]) == 0
     assert not is_alive(launcher)
@@ -150,7 +168,7 @@ def test_processes_of_a_folder_from_elsewhere(
 
 
 def test_what_cannot_be_ended_is_said(
-    runs: Runs, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    runs: Runs, hasty: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, launcher = runs.make("a", DEAF)
     monkeypatch.setattr(psutil.Process, "kill", lambda _: None)

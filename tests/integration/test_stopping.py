@@ -3,8 +3,8 @@
 import fcntl
 import json
 import os
+import re
 import signal
-import socket
 import subprocess
 import sys
 import termios
@@ -19,15 +19,12 @@ from typing import Any
 import pytest
 
 from locust_agents import run_folder
-from locust_agents.cluster.replay import ReplayServer, chat_stream
-from tests.patience import PATIENCE_S
+from locust_agents.cluster import ports
+from tests.integration.held_server import HeldServer, held_server
+from tests.patience import PATIENCE_S, is_sound
 
 BIN = Path(sys.executable).parent
 LOCUSTFILE = Path(__file__).parents[2] / "locustfiles" / "coding_agents.py"
-# One usage for all, so that every run asks the server the same number of questions before it begins.
-SHORT = chat_stream(["so ", "it ", "is"], 0.05, 0.01, usage=(400, 0, 3))
-LONG = chat_stream(["so ", "it ", "is"], 0.2, 0.7, usage=(400, 0, 3))
-ENDLESS = chat_stream(["so ", "it ", "is"], 0.2, 120.0, usage=(400, 0, 3))
 SCENARIO = """\
 name: stopped
 duration: 300s
@@ -47,7 +44,7 @@ PLAIN = ["locust", "-f", str(LOCUSTFILE), "--scenario", "s.yaml", "--headless"]
 class Run:
     """A command against a server, in a folder of its own."""
 
-    def __init__(self, folder: Path, server: ReplayServer, command: list[str], terminal: int | None = None) -> None:
+    def __init__(self, folder: Path, server: HeldServer, command: list[str], terminal: int | None = None) -> None:
         self.folder, self._server = folder, server
         is_own = None if terminal is None else lambda: fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
         (folder / "s.yaml").write_text(f"{SCENARIO}server: {{attach: '{server.url}'}}\n")
@@ -72,14 +69,8 @@ class Run:
     def said(self) -> str:
         return self._log.read_text()
 
-    def asked(self) -> int:
-        """The turns that the server saw."""
-        texts = [path.read_text() for path in self.folder.glob("runs/*/cluster.jsonl")]
-        notes = [json.loads(line) for text in texts for line in text.splitlines()]
-        if not any(note["event"] == "load" for note in notes):
-            return 0
-        posted = sum(request.method == "POST" for request in self._server.requests())
-        return posted - [note["event"] for note in notes].count("calibration")
+    def has_noted(self, event: str) -> bool:
+        return any(f'"event": "{event}"' in path.read_text() for path in self.folder.glob("runs/*/cluster.jsonl"))
 
     def wait(self, what: Callable[[], bool]) -> None:
         deadline = time.monotonic() + PATIENCE_S
@@ -94,16 +85,24 @@ class Run:
         values: dict[str, Any] = json.loads((self.out / "summary.json").read_text())
         return values
 
+    def assert_ends(self, status: int) -> None:
+        """With 4 in the place of 0 where the machine was too busy: its terminal may be gone, the summary is not."""
+        ended = self.process.wait(PATIENCE_S)
+        assert ended == status or (status == 0 and self.is_sound(ended)), self.said
+
+    def is_sound(self, status: int) -> bool:
+        return is_sound(status, (self.out / "summary.md").read_text())
+
     def assert_is_complete(self) -> None:
         assert {path.name for path in self.out.iterdir()} >= {
             "scenario.yaml", "turns.jsonl", "cluster.jsonl", "summary.json", "summary.md", "report.html",
         }  # fmt: skip
-        assert len(self.outcomes()) == self.asked()
-        assert sum(self.summary()["outcomes"].values()) == self.asked()
+        assert len(self.outcomes()) == self._server.asked
+        assert sum(self.summary()["outcomes"].values()) == self._server.asked
 
 
 @contextmanager
-def running(folder: Path, server: ReplayServer, command: list[str], terminal: int | None = None) -> Iterator[Run]:
+def running(folder: Path, server: HeldServer, command: list[str], terminal: int | None = None) -> Iterator[Run]:
     made = Run(folder, server, command, terminal)
     try:
         yield made
@@ -124,14 +123,17 @@ ONCE = [
 
 @pytest.mark.parametrize(("command", "number", "status"), [pytest.param(*row[1:], id=row[0]) for row in ONCE])
 def test_once_drains(command: list[str], number: int, status: int, tmp_path: Path) -> None:
-    with ReplayServer([*[SHORT] * 40, LONG]) as server, running(tmp_path, server, command) as run:
-        run.wait(lambda: run.asked() >= 30)
-        time.sleep(0.3)  # in mid-stream
+    with held_server(free=30) as server, running(tmp_path, server, command) as run:
+        run.wait(lambda: server.held == 2)
         run.process.send_signal(number)
-        assert run.process.wait(PATIENCE_S) == status, run.said
+        run.wait(lambda: "stopped once more" in run.said)
+        assert run.process.poll() is None, "it waits for the two"
+        server.let_end()
+        run.assert_ends(status)
         assert set(run.outcomes()) == {"ok"}
+        assert server.asked == 30 + 2, "nothing is asked any more"
         run.assert_is_complete()
-    assert "2 turns open, 60 s left to end; stopped once more they are cut" in run.said
+    assert re.search(r"2 turns open, (60|5\d) s left to end; stopped once more they are cut", run.said)
 
 
 CLOSED = [
@@ -146,69 +148,69 @@ def test_a_closed_terminal_drains_too(command: list[str], status: int, tmp_path:
     """Nothing can be said there any more, and nobody is left to stop it once more."""
     page(tmp_path)
     ours, theirs = os.openpty()
-    with ReplayServer([*[SHORT] * 40, LONG]) as server, running(tmp_path, server, command, theirs) as run:
+    with held_server(free=30) as server, running(tmp_path, server, command, theirs) as run:
         os.close(theirs)
-        run.wait(lambda: run.asked() >= 30)
+        run.wait(lambda: server.held == 2)
         os.close(ours)
-        assert run.process.wait(PATIENCE_S) == status
+        run.wait(lambda: run.has_noted("drain"))
+        assert run.process.poll() is None, "it waits for the two"
+        server.let_end()
+        run.assert_ends(status)
         assert set(run.outcomes()) == {"ok"}
         run.assert_is_complete()
 
 
 def test_nohup_lets_a_run_go_on(tmp_path: Path) -> None:
     with (
-        ReplayServer([SHORT]) as server,
+        held_server(free=1_000_000) as server,
         running(tmp_path, server, ["nohup", str(BIN / "locust-agents"), *COMMAND[1:]]) as run,
     ):
-        run.wait(lambda: run.asked() >= 5)
+        run.wait(lambda: server.asked >= 5)
         run.process.send_signal(signal.SIGHUP)
-        asked = run.asked()
-        run.wait(lambda: run.asked() >= asked + 20)
+        asked = server.asked
+        run.wait(lambda: server.asked >= asked + 20)
         run.process.send_signal(signal.SIGINT)
-        assert run.process.wait(PATIENCE_S) == 130, run.said
+        run.assert_ends(130)
 
 
 @pytest.mark.parametrize(("command", "status"), [(COMMAND, 130), (PLAIN, 0)], ids=["the command", "plain Locust"])
 @pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
 def test_twice_cuts(command: list[str], status: int, second: int, tmp_path: Path) -> None:
-    with ReplayServer([*[SHORT] * 40, ENDLESS]) as server, running(tmp_path, server, command) as run:
-        run.wait(lambda: sum(request.method == "POST" for request in server.requests()) == 40 + 2)
-        time.sleep(0.5)
+    with held_server(free=30) as server, running(tmp_path, server, command) as run:
+        run.wait(lambda: server.held == 2)
         run.process.send_signal(signal.SIGINT)
         run.wait(lambda: "stopped once more" in run.said)
         assert run.process.poll() is None, "it waits for the two"
         run.process.send_signal(second)
-        assert run.process.wait(PATIENCE_S) == status, run.said
+        run.assert_ends(status)
         assert run.outcomes().count("cut") == 2
         run.assert_is_complete()
 
 
 def test_twice_cuts_at_the_end_of_the_drain_too(tmp_path: Path) -> None:
     """It drained already, since its time was up: the first interrupt has nothing to begin."""
-    command = [*COMMAND, "--set", "duration=3s"]
-    with ReplayServer([*[SHORT] * 40, ENDLESS]) as server, running(tmp_path, server, command) as run:
-        run.wait(lambda: run.asked() > 0 and '"drain"' in (run.out / "cluster.jsonl").read_text())
+    command = [*COMMAND, "--set", "duration=5s"]
+    with held_server(free=0) as server, running(tmp_path, server, command) as run:
+        run.wait(lambda: run.has_noted("drain"))
         run.process.send_signal(signal.SIGINT)
-        time.sleep(0.5)
+        run.wait(lambda: "stopped once more" in run.said)
         assert run.process.poll() is None
         run.process.send_signal(signal.SIGINT)
-        assert run.process.wait(PATIENCE_S) == 130, run.said
+        run.assert_ends(130)
         run.assert_is_complete()
 
 
 def page(folder: Path) -> int:
     """The port on which the page of a run in this folder will be."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
+    port = ports.free_ports(1)
     (folder / "locust.conf").write_text(f"web-port = {port}\n")
     return port
 
 
 def test_the_pages_second_stop_cuts(tmp_path: Path) -> None:
     port = page(tmp_path)
-    with ReplayServer([*[SHORT] * 40, ENDLESS]) as server, running(tmp_path, server, WEB) as run:
-        run.wait(lambda: sum(request.method == "POST" for request in server.requests()) == 40 + 2)
+    with held_server(free=30) as server, running(tmp_path, server, WEB) as run:
+        run.wait(lambda: server.held == 2)
         with ThreadPoolExecutor(1) as pool:
             first = pool.submit(stop, port)
             run.wait(lambda: "stopped once more" in run.said)
@@ -216,25 +218,27 @@ def test_the_pages_second_stop_cuts(tmp_path: Path) -> None:
             first.result()
         assert run.outcomes().count("cut") == 2
         run.process.send_signal(signal.SIGTERM)
-        assert run.process.wait(PATIENCE_S) == 0, run.said
+        run.assert_ends(0)
         run.assert_is_complete()
 
 
 def test_the_pages_stop_drains(tmp_path: Path) -> None:
     port = page(tmp_path)
-    with ReplayServer([*[SHORT] * 40, LONG]) as server:
-        with running(tmp_path, server, WEB) as run:
-            run.wait(lambda: run.asked() >= 30)
-            time.sleep(0.3)
-            stop(port)
-            assert set(run.outcomes()) == {"ok"}
-            assert sum(run.summary()["outcomes"].values()) == run.asked()
-            assert run.summary()["exit_status"] == 0
-            time.sleep(0.5)
-            assert run.asked() == len(run.outcomes()), "nothing is asked any more"
-            assert run.process.poll() is None, "the page is there for the next Start"
-            run.process.send_signal(signal.SIGINT)
-            assert run.process.wait(PATIENCE_S) == 0, run.said
+    with held_server(free=30) as server, running(tmp_path, server, WEB) as run:
+        run.wait(lambda: server.held == 2)
+        with ThreadPoolExecutor(1) as pool:
+            stopped = pool.submit(stop, port)
+            run.wait(lambda: "stopped once more" in run.said)
+            server.let_end()
+            stopped.result()
+        assert set(run.outcomes()) == {"ok"}
+        assert sum(run.summary()["outcomes"].values()) == server.asked
+        assert run.is_sound(run.summary()["exit_status"])
+        time.sleep(0.5)
+        assert server.asked == len(run.outcomes()) == 30 + 2, "nothing is asked any more"
+        assert run.process.poll() is None, "the page is there for the next Start"
+        run.process.send_signal(signal.SIGINT)
+        run.assert_ends(0)
         run.assert_is_complete()
 
 

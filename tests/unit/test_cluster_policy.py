@@ -103,6 +103,13 @@ def test_a_suspicion_gets_time_to_be_explained(seen: Observation, text: str) -> 
     assert actions[-1].text == text
 
 
+def test_a_machine_that_stood_still_leaves_time_for_the_reason() -> None:
+    ended = Observation(missing=(1,))
+    _, actions = replay([(1, ended), (20, ended), (20.5, Observation(missing=(1,), exits=(KILLED,)))], Phase.READY)
+    assert actions[1].kind is Kind.WAIT, "the launcher stood still as well"
+    assert actions[2].text.startswith("rank 1 was ended by SIGKILL")
+
+
 def test_a_suspicion_explained() -> None:
     _, actions = replay(
         [(1, Observation(missing=(1,))), (1.5, Observation(missing=(1,), exits=(KILLED,)))], Phase.READY
@@ -123,6 +130,7 @@ def test_who_only_lost_a_peer_is_not_blamed_while_another_is_gone() -> None:
     seen = Observation(exits=(lost,), missing=(0, 1))
     state, action = decide(state, seen, 10.0)
     assert action.kind is Kind.WAIT, "the launcher may yet say how rank 1 ended"
-    state, action = decide(state, seen, 10.0 + GRACE_S)
+    for at_s in (10.0 + GRACE_S / 2, 10.0 + GRACE_S):
+        state, action = decide(state, seen, at_s)
     assert (action.kind, action.rank) == (Kind.GIVE_UP, 1)
     assert "rank 1 ended without a word" in action.text
