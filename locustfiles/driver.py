@@ -7,8 +7,9 @@ from typing import Any
 import gevent
 from gevent import Greenlet, GreenletExit
 
+from locust_agents.locustfiles.session_values import Leaves, Manner, Thread
 from locust_agents.locustfiles.swarm import Swarm
-from locust_agents.locustfiles.turn_taking import PARKED_S, Leaves, Manner, Taker, Thread
+from locust_agents.locustfiles.turn_taking import PARKED_S, Taker
 from locust_agents.plugins import fault_lines
 from locust_agents.plugins.api import Compact, Handle, Join, Pause, Reply, Session, Side, Spawn, Turn
 

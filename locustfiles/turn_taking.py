@@ -1,7 +1,7 @@
 """Takes one turn of a session: what must go before it, its attempts, and what a client makes of a bad answer."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from time import perf_counter
 
 import gevent
@@ -10,11 +10,12 @@ from locust_agents import retry
 from locust_agents.cluster.watch import turns
 from locust_agents.locustfiles import attempt
 from locust_agents.locustfiles.attempt_values import Attempt, Identity, Result
+from locust_agents.locustfiles.session_values import Leaves, Manner, Thread
 from locust_agents.locustfiles.swarm import Swarm
-from locust_agents.patience import Patience, Timeouts
+from locust_agents.patience import Patience
 from locust_agents.plugins.api import Agent, Compact, Reply, Say, Turn
 from locust_agents.profile import Profile
-from locust_agents.prompts.dialogue import Dialogue, Style
+from locust_agents.prompts.dialogue import Dialogue
 from locust_agents.records import CANARY
 from locust_agents.retry import Ended
 from locust_agents.right.canary_asking import Question
@@ -26,47 +27,6 @@ _TURNS_BETWEEN_COMPACTIONS = 2
 
 SUMMARY_REQUEST = "Summarise this work: the goal, what was found, what was changed, what is left."
 COMPLAINT = "That answer could not be used. Answer again, in the form that was asked for."
-
-
-@dataclass(frozen=True, slots=True)
-class Manner:
-    """How one entry's agents act: what a scenario, or a hand-written class, sets.
-
-    No prompt of more than `cap_tokens` (as the server counts, scaled already) is sent.
-    """
-
-    entry: str
-    behaviour: str
-    style: Style
-    timeouts: Timeouts
-    gap_scale: float = 1.0
-    gap_cap_s: float | None = None
-    cap_tokens: float | None = None
-
-    def gap_s(self, seconds: float) -> float:
-        """A pause as this run makes it."""
-        scaled = seconds * self.gap_scale
-        return scaled if self.gap_cap_s is None else min(scaled, self.gap_cap_s)
-
-
-class Leaves(Exception):
-    """The slot was asked to go, and no turn is open: the session ends here."""
-
-
-@dataclass(slots=True)
-class Thread:
-    """A session and its place: main (kind None), beside another, or below it; its next turn is due at `intended`.
-
-    `is_due`: a clock said when it was to begin, and its first turn is still to come. All that keeps it waiting until
-    then makes it late.
-    """
-
-    kind: str | None
-    intended: float
-    is_due: bool = False
-    last: Reply | None = None
-    dialogues: dict[int, Dialogue] = field(default_factory=dict)
-    compacted: dict[int, int] = field(default_factory=dict)
 
 
 class Taker:

@@ -10,8 +10,9 @@ from locust.exception import StopUser
 from locust_agents import session_seed
 from locust_agents.locustfiles import conductor
 from locust_agents.locustfiles.driver import Driver
+from locust_agents.locustfiles.session_values import Leaves, Manner
 from locust_agents.locustfiles.swarm import Swarm
-from locust_agents.locustfiles.turn_taking import PARKED_S, Leaves, Manner
+from locust_agents.locustfiles.turn_taking import PARKED_S
 from locust_agents.outcome import Outcome
 from locust_agents.patience import Timeouts
 from locust_agents.plugins import registry
