@@ -12,7 +12,11 @@ MOST_S = 1.0
 
 
 SSH_FAILED = 255
-"""The exit code of ssh when the connection broke, and when a signal ended what it ran."""
+"""The exit code of ssh when the connection broke, and when a signal ended what it ran: also a rank that lost its peer.
+
+That it lost it may stand in the log later than its end: what comes from another machine and what the launcher says of
+it take two ways there.
+"""
 
 
 class Phase(Enum):
@@ -134,7 +138,7 @@ def _advance(state: State, seen: Observation, now_s: float) -> tuple[State, Acti
 
 def _certain(seen: Observation) -> Action | None:
     """Trouble whose reason is known."""
-    reasons = [end for end in seen.exits if not end.lost_peer]
+    reasons = [end for end in seen.exits if not end.lost_peer and end.code != SSH_FAILED]
     if reasons:
         return _ended(reasons[0])
     if seen.launcher_exit is not None:
@@ -145,7 +149,7 @@ def _certain(seen: Observation) -> Action | None:
         return Action(Kind.GIVE_UP, "the guardian process, which cleans up if we are killed, was itself ended")
     if seen.unreachable:
         return Action(Kind.GIVE_UP, seen.unreachable[1], seen.unreachable[0])
-    if seen.health is Health.DEAD:
+    if seen.health is Health.DEAD and not seen.exits:
         return Action(Kind.GIVE_UP, "its generation thread died", 0)
     if seen.port_taken:
         return Action(Kind.GIVE_UP, "rank 0 found its port taken", 0, "choose another port, or none")
@@ -157,6 +161,8 @@ def _certain(seen: Observation) -> Action | None:
 def _suspicion(seen: Observation) -> Action | None:
     """Trouble that may get a better reason within GRACE_S."""
     told = {end.rank for end in seen.exits}
+    if own := [end for end in seen.exits if not end.lost_peer]:
+        return _ended(own[0])
     if untold := [rank for rank in seen.missing if rank not in told and seen.exits]:
         # those that said something only lost their peer; this one is what they lost
         return Action(Kind.GIVE_UP, f"rank {untold[0]} ended without a word", untold[0])

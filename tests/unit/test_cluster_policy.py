@@ -20,6 +20,8 @@ WELL = Observation(health=Health.WELL)
 ANSWERED = Observation(health=Health.WELL, turn=TurnResult(True))
 KILLED = RankExit(1, -9)
 LONELY = RankExit(0, -6, lost_peer=True)
+FAR = RankExit(1, 255)
+BY_SSH = "rank 1 was ended by a signal, or its ssh connection broke (ssh exited with code 255)"
 
 History = list[tuple[float, Observation]]
 
@@ -70,7 +72,7 @@ def test_the_way_up(history: History, kinds: str, phase: Phase, remark: str) -> 
         ),
         (Observation(guardian_alive=False), "the guardian process", None, "the guardian was killed"),
         (Observation(health=Health.DEAD, missing=(1,)), "its generation thread died", 0, "it says so itself"),
-        (Observation(exits=(RankExit(1, 255),)), "rank 1 was ended by a signal, or its ssh", 1, "ssh says no more"),
+        (Observation(exits=(FAR,), launcher_exit=0), "rank 1 was ended by a signal, or its ssh", 1, "ssh says no more"),
         (Observation(unreachable=(2, "mac3 is silent")), "mac3 is silent", 2, "nobody knows of its rank any more"),
         (Observation(port_taken=True), "rank 0 found its port taken", 0, "rank 0 does not end then"),
         (
@@ -94,6 +96,10 @@ def test_certain_ends(seen: Observation, text: str, rank: int | None, remark: st
     [
         (Observation(missing=(1,)), "rank 1 ended"),
         (Observation(exits=(LONELY,)), "rank 0 was ended by SIGABRT"),
+        (Observation(exits=(FAR,)), BY_SSH),
+        (Observation(exits=(LONELY, FAR)), BY_SSH),
+        (Observation(exits=(FAR,), missing=(0,)), BY_SSH),
+        (Observation(exits=(FAR,), health=Health.DEAD), BY_SSH),
         (Observation(turn=TurnResult(False, "reset")), "it broke off its first turn: reset"),
     ],
 )
@@ -116,6 +122,17 @@ def test_a_suspicion_explained() -> None:
     )
     assert actions[0].kind is Kind.WAIT
     assert actions[1].text.startswith("rank 1 was ended by SIGKILL")
+
+
+@pytest.mark.parametrize(
+    "later", [(FAR, RankExit(0, -9)), (RankExit(1, 255, lost_peer=True), RankExit(0, -9))], ids=["at once", "said"]
+)
+def test_a_far_end_may_follow_from_one_that_is_told_later(later: tuple[RankExit, ...]) -> None:
+    """Its last lines come by ssh and the launcher's own do not, so that it ends first there, and of nothing."""
+    seen = Observation(exits=(FAR,), missing=(0,))
+    _, actions = replay([(1, seen), (2, Observation(exits=later, missing=(0,)))], Phase.READY)
+    assert actions[0].kind is Kind.WAIT
+    assert actions[1].text.startswith("rank 0 was ended by SIGKILL")
 
 
 def test_a_suspicion_that_passes_starts_anew() -> None:
