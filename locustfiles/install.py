@@ -55,6 +55,7 @@ def join(environment: Environment, scenario: Scenario | None) -> Conductor | Wor
 
 def _join_and_report(environment: Environment, scenario: Scenario | None) -> None:
     part = join(environment, scenario)
+    gevent.signal_handler(signal.SIGINT, _interrupt)
     if isinstance(part, Conductor):
         stock_report.install(environment, part)
         _heed_sigterm(environment)
@@ -80,12 +81,17 @@ def _show_in_page(environment: Environment, part: Conductor) -> None:
         print(*where.lines(web_ui.host, web_ui.port, base, os.environ, scheme), sep="\n", file=sys.stderr)
 
 
+def _interrupt() -> None:
+    """In the main greenlet. Python raises it in the one that runs: that which hears the workers would hear no more."""
+    gevent.get_hub().handle_system_error(KeyboardInterrupt, KeyboardInterrupt())
+
+
 def _heed_sigterm(environment: Environment) -> None:
     """Locust heeds it only after a headless run with a shape, and is killed by it until then: it is Ctrl-C as well."""
 
     def interrupt() -> None:
         if conductor.of(environment).ended_at is None:
-            gevent.get_hub().handle_system_error(KeyboardInterrupt, KeyboardInterrupt())
+            _interrupt()
 
     if getattr(environment.parsed_options, "headless", False) and environment.shape_class is not None:
         gevent.signal_handler(signal.SIGTERM, interrupt)

@@ -10,8 +10,8 @@ from locust_agents.cluster.watch.look import OpenLook
 from locust_agents.locustfiles import relay
 from locust_agents.locustfiles.run_state import RunState
 
-# How long the master waits at a stop for what workers still hold.
-_LAST_RECORDS_S = 3.0
+# How long the master waits at a stop for what workers still hold; those that are dead, Locust has given up before.
+_LAST_RECORDS_S = 10.0
 
 
 def drain(state: RunState, cut: bool = False) -> None:

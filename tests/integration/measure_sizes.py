@@ -1,6 +1,6 @@
-"""Run by a test as a process of its own: a swarm whose every turn notes what was asked for and what came of it.
+"""Run by a test as a process of its own: our command, with every turn noting what was asked for and what came of it.
 
-Prints one JSON list of [wanted tokens, tokens by which the server's prompt grew].
+Writes one JSON list of [wanted tokens, tokens by which the server's prompt grew] to the file that is named first.
 """
 
 import locust  # noqa: F401, I001 (first: it patches the standard library)
@@ -10,13 +10,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from locust_agents.prompts.dialogue import Dialogue
-from locust_agents.locustfiles import headless
-from locust_agents.outcome import Outcome
-from locust_agents.plugins import registry
-from locust_agents.plugins.api import Reply, Say
-from locust_agents.scenarios import loader
+from locust_agents import cli
 from locust_agents.answers.stream import Answer
+from locust_agents.outcome import Outcome
+from locust_agents.plugins.api import Reply, Say
+from locust_agents.prompts.dialogue import Dialogue
 
 rows: list[tuple[float, int]] = []
 say, hear = Dialogue.say, Dialogue.hear
@@ -38,13 +36,12 @@ def noting_hear(self: Dialogue, answer: Answer, outcome: Outcome, first_token_s:
     return hear(self, answer, outcome, first_token_s)
 
 
-def main(out: str, *options: str) -> None:
+def main(sizes: str, *arguments: str) -> int:
     Dialogue.say, Dialogue.hear = noting_say, noting_hear  # type: ignore[method-assign]
-    overrides = [loader.read_override(option) for option in options]
-    path = loader.find("quickstart")
-    headless.run(loader.load(path, registry.parameters(), registry.profiles(), overrides), Path(out))
-    print(json.dumps(rows))
+    status = cli.main(arguments)
+    Path(sizes).write_text(json.dumps(rows))
+    return status
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    sys.exit(main(*sys.argv[1:]))

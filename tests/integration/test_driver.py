@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, is_sound_run
 
 SCRIPTS = Path(__file__).parent / "gevent_scripts"
 
@@ -30,6 +30,7 @@ class Run:
     requests: list[dict[str, Any]]
     summary: dict[str, Any]
     one_preamble: bool
+    until: float
 
     def of(self, session: str) -> list[dict[str, Any]]:
         """The records of a session, in the order in which its turns began."""
@@ -82,7 +83,10 @@ RUNS_OF_STEPS = (
     "talk rest beside delegate delegate-and-go-on leave compact child-in-line insist share share-scripted outlive "
     "insist-at-last tell-time"
 ).split()
-RUNS_OF_ENDINGS = "endings fooled cut cut-before-headers forgotten drained turns sessions refused-at-once".split()
+RUNS_OF_ENDINGS = (
+    "endings in-vain in-silence fooled fooled-in-vain cut cut-before-headers forgotten drained turns sessions "
+    "refused-at-once"
+).split()
 
 
 @pytest.mark.parametrize("name", [*RUNS_OF_STEPS, *RUNS_OF_ENDINGS])
@@ -176,6 +180,11 @@ def test_drawn_outputs_and_scripted_replies(steps: Made) -> None:
 # -- pause
 
 
+def ended(record: dict[str, Any]) -> float:
+    """When, in UNIX seconds."""
+    return float(record["wall_time"] + record["end_s"])
+
+
 def test_pauses_are_scaled_and_capped(steps: Made) -> None:
     run = steps.runs["rest"]
     arrivals = [request["at_s"] for request in run.requests]
@@ -185,10 +194,21 @@ def test_pauses_are_scaled_and_capped(steps: Made) -> None:
     assert steps.seen["rest"] == [None, None, None]
 
 
-def test_what_an_agent_waits_for_is_no_lateness_of_the_client(steps: Made) -> None:
-    # the parent of delegate waits for children whose first answers alone take 0.55 s
-    for name in ("rest", "delegate", "insist"):
-        assert all(0 <= late_s < 0.5 for (late_s,) in steps.runs[name].who("late_s"))
+@pytest.mark.parametrize(
+    ("name", "waits_s", "remark"),
+    [
+        ("rest", [0.2, 0.4, 0.0], "pauses"),
+        ("delegate", [0.55], "its children's first answers alone take so long"),
+        ("insist", [0.05, 0.05, 0.0, 0.05, 0.05, 0.0, 0.0], "before it asks again"),
+    ],
+)
+def test_what_an_agent_waits_for_is_no_lateness_of_the_client(
+    steps: Made, name: str, waits_s: list[float], remark: str
+) -> None:
+    """However long it is from turn to turn, it may be late by no more than what it did not wait for."""
+    for (before, after), wait_s in zip(pairwise(steps.runs[name].of("#0")), waits_s, strict=True):
+        between_s = after["wall_time"] - ended(before)
+        assert 0 <= after["late_s"] <= between_s - wait_s + 0.01, remark
 
 
 # -- times
@@ -198,17 +218,19 @@ def test_what_an_agent_waits_for_is_no_lateness_of_the_client(steps: Made) -> No
 def test_first_and_last_token_are_those_of_the_server(steps: Made, turn: int) -> None:
     """Events come at gaps of 0.3 s: a stamp that is less than half a gap off is of the right one.
 
-    What holds up the loop makes stamps late, and is noted in the record.
+    What holds up the loop makes stamps late, and is noted beside the runs. The clocks of client and server are one.
     """
     run = steps.runs["tell-time"]
     record, request = run.of("#0")[turn], run.requests[turn]
-    sent_s = [at_s - request["at_s"] for at_s in steps.seen["tell_time"][turn]]
+    first_s, last_s = steps.seen["tell_time"][turn]
+    began_s = record["wall_time"] - steps.seen["clock"][0]
+    noted = [late_s for at_s, late_s in steps.seen["loop"] if began_s <= at_s <= began_s + record["end_s"] + 1]
+    off_s = 0.15 + max(noted, default=0.0)
     assert record["outcome"] == "ok"
-    off_s = 0.15 + record["loop_lag_s"]
-    for field, event_s in (("first_token_s", sent_s[0]), ("first_answer_s", sent_s[0]), ("last_token_s", sent_s[1])):
-        assert abs(record[field] - record["sent_s"] - event_s) < off_s, field
-    assert abs(record["headers_s"] - record["sent_s"]) < 0.15 + off_s  # which is before the first event
-    assert abs(record["stall_s"] - 0.3) < off_s
+    for field, event_s in (("first_token_s", first_s), ("first_answer_s", first_s), ("last_token_s", last_s)):
+        assert abs(began_s + record[field] - event_s) < off_s, field
+    assert abs(began_s + record["headers_s"] - request["at_s"]) < off_s  # they leave when it has been read
+    assert abs(record["stall_s"] - (last_s - first_s)) < off_s
 
 
 # -- side, spawn, join, children
@@ -219,9 +241,18 @@ def arrivals_s(run: Run, session: str) -> list[float]:
     return [request["at_s"] for request in run.requests if request["headers"]["x-session-id"].endswith(session)]
 
 
-def are_together(*arrivals: float) -> bool:
-    """Whether all had come before the first could be answered: these answers take half a second."""
-    return max(arrivals) - min(arrivals) < 0.5
+def are_together(*turns: dict[str, Any]) -> bool:
+    """Whether each had begun before the first of them ended: these answers take half a second."""
+    return max(float(turn["wall_time"]) for turn in turns) < min(map(ended, turns))
+
+
+def is_held_up(run: Run, session: str) -> bool:
+    """Whether any turn ends between two of this session: it goes on at once, whatever others do."""
+    return any(
+        ended(before) < ended(other) < after["wall_time"]
+        for before, after in pairwise(run.of(session))
+        for other in run.records
+    )
 
 
 def test_a_side_session_has_its_own_history_and_runs_beside(steps: Made) -> None:
@@ -233,8 +264,9 @@ def test_a_side_session_has_its_own_history_and_runs_beside(steps: Made) -> None
         ("beside/0.0#0.2", "side"): 2,
     }
     assert [record["turn"] for record in run.of("#0.1")] == [0, 1]
-    assert are_together(arrivals_s(run, "#0")[0], arrivals_s(run, "#0.1")[0])
-    assert are_together(arrivals_s(run, "#0")[1], arrivals_s(run, "#0.1")[1], arrivals_s(run, "#0.2")[0])
+    assert are_together(run.of("#0")[0], run.of("#0.1")[0])
+    assert are_together(run.of("#0")[1], run.of("#0.2")[0])
+    assert not is_held_up(run, "#0.1")
     side = [request for request in run.requests if request["headers"]["x-session-id"].endswith("#0.1")]
     assert [message["role"] for message in json.loads(side[1]["body"])["messages"][1:]] == ["user", "assistant", "user"]
     assert steps.seen["beside"] == [["ok", "ok"]]
@@ -265,13 +297,13 @@ def test_spawn_waits_and_gives_the_last_replies_in_order(steps: Made) -> None:
 
 def test_sub_agents_run_at_the_same_time(steps: Made) -> None:
     run = steps.runs["delegate"]
-    assert are_together(*(arrivals_s(run, session)[0] for session in ("#0.1", "#0.2", "#0.3")))
+    assert are_together(*(run.of(session)[0] for session in ("#0.1", "#0.2", "#0.3")))
 
 
 def test_join_gives_replies_in_the_order_of_its_handles_and_again(steps: Made) -> None:
     run = steps.runs["delegate-and-go-on"]
     assert steps.seen["joined"] == [[None, "ok", "ok"], ["ok", "ok", None]]
-    assert are_together(arrivals_s(run, "#0")[1], arrivals_s(run, "#0.1")[0], arrivals_s(run, "#0.2")[0])
+    assert are_together(run.of("#0")[1], run.of("#0.1")[0], run.of("#0.2")[0])
 
 
 def test_a_sub_agent_has_sub_agents(steps: Made) -> None:
@@ -311,7 +343,7 @@ def test_a_turn_that_is_left_is_abandoned_and_the_next_one_works(steps: Made) ->
     # what was heard is in the history
     assert [message["role"] for message in run.said(2)] == ["user", "assistant", "user", "assistant", "user"]
     assert run.said(2)[3]["content"] == "ab"
-    assert run.status == 0
+    assert is_sound_run(run.summary)
 
 
 def test_compaction_is_one_turn_and_then_a_shorter_history(steps: Made) -> None:
@@ -390,8 +422,18 @@ def test_every_ending_has_its_outcome(endings: Made) -> None:
     assert [turn for (turn,) in run.who("turn")] == list(range(len(run.records)))
 
 
-def test_comments_reset_the_patience_of_a_client_that_they_fool(endings: Made) -> None:
-    assert endings.runs["fooled"].who("outcome") == [("ok",), ("empty_stream",)]
+def test_who_waits_in_vain_leaves(endings: Made) -> None:
+    """Neither a server without a word nor headers nor comments keep a client that they do not fool."""
+    assert endings.runs["in-vain"].who("outcome") == [("first_token_timeout",)] * 3
+    assert endings.runs["in-silence"].who("outcome") == [("stalled",)]
+
+
+@pytest.mark.parametrize(("name", "last"), [("fooled", "ok"), ("fooled-in-vain", "empty_stream")])
+def test_comments_reset_the_patience_of_a_client_that_they_fool(endings: Made, name: str, last: str) -> None:
+    """They go on for twice as long as it waits. On a busy machine one of them may come too late: it asks again."""
+    outcomes = [outcome for (outcome,) in endings.runs[name].who("outcome")]
+    assert outcomes[-1] == last
+    assert set(outcomes[:-1]) <= {"first_token_timeout", "stalled"}
 
 
 def test_a_run_that_ends_in_mid_stream_cuts_every_open_turn(endings: Made) -> None:
@@ -406,7 +448,7 @@ def test_a_drain_lets_open_turns_end_and_starts_none(endings: Made) -> None:
     run = endings.runs["drained"]
     assert {outcome for (outcome,) in run.who("outcome")} == {"ok"}
     starts = [wall_time for (wall_time,) in run.who("wall_time")]
-    assert starts[-1] - starts[0] < 10, "turns were started until the drain had passed"
+    assert starts[-1] < run.until < max(map(ended, run.records))
 
 
 def test_turns_are_counted_over_all_agents(endings: Made) -> None:
@@ -498,6 +540,8 @@ def test_a_fault_is_told_in_one_line(faults: Faults) -> None:
         "forecast:",
         "to prefill",
         "not in the forecast:",
+        "the client's own loop was",  # on a busy machine
+        "turns started",
     )
     told = [line for line in faults.stderr if not line.startswith(before)]
-    assert len(told) == len(WRONG)
+    assert len(told) == len(WRONG), told

@@ -1,7 +1,6 @@
 """Figures of a run under gevent, while it goes on: Prometheus scrapes them, an OpenTelemetry collector gets them."""
 
 import json
-import socket
 import subprocess
 import sys
 import time
@@ -14,25 +13,41 @@ from threading import Thread
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
 from locust_agents import run_folder
+from locust_agents.cluster import ports
 from locust_agents.cluster.replay import ReplayServer, chat_stream
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, is_sound
 
-SHORT = chat_stream(["so ", "it ", "is"], 0.2, 0.01, usage=(400, 0, 3))
+SHORT = chat_stream(["so ", "it ", "is"], 0.02, 0.01, usage=(400, 0, 3))
+CHAT = 'gen_ai_operation_name="chat"'
+# It goes on until the test has seen what is to be seen of a run that goes on.
+SEEN = """\
+from pathlib import Path
+
+from locust_agents.plugins.api import Agent, Session, behaviour
+
+
+@behaviour
+def until_seen(agent: Agent) -> Session:
+    yield agent.user("One.", tokens=50)
+    while not Path("seen").exists():
+        yield agent.pause(0.1)
+    yield agent.user("Two.", tokens=50)
+"""
 
 
 def scenario(server: ReplayServer, port: int, collector: int) -> str:
     return f"""\
 name: figures elsewhere
-turns: 40
+sessions: 1
+plugins: seen.py
 scale: 0.01
-gaps: {{scale: 0}}
 start: {{apart: 0s}}
 curve: off
 server: {{attach: '{server.url}'}}
 listeners:
   prometheus: {{port: {port}}}
   otel: {{endpoint: "http://127.0.0.1:{collector}/v1/metrics", every_s: 1s}}
-swarm: {{fixer: {{behaviour: fix_failing_test, agents: 2}}}}
+swarm: {{fixer: {{behaviour: until_seen, agents: 2}}}}
 """
 
 
@@ -58,32 +73,31 @@ def scraped(port: int) -> str | None:
 
 
 def test_both_in_a_run(tmp_path: Path) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
+    port = ports.free_ports(1)
+    (tmp_path / "seen.py").write_text(SEEN)
     with ReplayServer([SHORT]) as server, HTTPServer(("127.0.0.1", 0), _Takes) as collector:
         thread = Thread(target=collector.serve_forever)
         thread.start()
         (tmp_path / "s.yaml").write_text(scenario(server, port, collector.server_port))
-        command = [str(Path(sys.executable).with_name("locust-agents")), "run", "s.yaml", "--out", "out"]
+        command = [str(Path(sys.executable).with_name("locust-agents")), "run", "s.yaml", "--shared-ok", "--out", "out"]
         with (tmp_path / "log").open("wb") as log:
             run = subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
-            texts = {""}
             deadline = time.monotonic() + PATIENCE_S
-            while run.poll() is None:
+            while not (_Takes.bodies and CHAT in (scraped(port) or "")):
                 assert time.monotonic() < deadline
-                texts.add(scraped(port) or "")
-                time.sleep(0.2)
-            assert run.returncode == 0, (tmp_path / "log").read_text()
+                assert run.poll() is None, (tmp_path / "log").read_text()
+                time.sleep(0.1)
+            told = len(_Takes.bodies)
+            (tmp_path / "seen").touch()
+            assert is_sound(run.wait(PATIENCE_S), said := (tmp_path / "log").read_text()), said
         finally:
             run.kill()
             run.wait()
             collector.shutdown()
             thread.join()
-    assert any('gen_ai_operation_name="chat"' in text for text in texts), "it was scraped while it ran"
+    assert len(_Takes.bodies) > told, "it was told while it ran, and at the end"
     sent = [ExportMetricsServiceRequest.FromString(body) for body in _Takes.bodies]
-    assert len(sent) > 1, "it was told while it ran, and at the end"
     [duration] = [
         one
         for one in sent[-1].resource_metrics[0].scope_metrics[0].metrics

@@ -66,6 +66,7 @@ def opens(browser: "Browser") -> Iterator[Opens]:
     def opened(path: Path, **kind: Any) -> "Page":
         contexts.append(browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **kind}))
         page: Page = contexts[-1].new_page()
+        page.set_default_timeout(chromium.PATIENCE_MS)
         page.on("request", lambda asked: wrong.append(asked.url) if asked.url.startswith("http") else None)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda said: wrong.append(said.text) if said.type in ("error", "warning") else None)
@@ -97,10 +98,7 @@ def test_it_opens_in_every_look(name: str, look: str, opens: Opens, pages: dict[
 def test_a_mark_says_all_of_itself(name: str, words: tuple[str, ...], opens: Opens, pages: dict[str, Path]) -> None:
     page = opens(pages[name])
     page.locator(".chart").first.scroll_into_view_if_needed()
-    page.mouse.move(*page.evaluate(_PLACE))
-    tip = page.locator(".bk-Tooltip").first
-    tip.wait_for()
-    said = tip.evaluate("(tip) => [...tip.shadowRoot.querySelectorAll('div')].map((one) => one.innerText).join()")
+    said = chromium.said_at(page, _PLACE)
     page.screenshot(path=chromium.SCREENSHOTS / f"{name}-hover.png")
     assert "???" not in said
     assert "NaN" not in said

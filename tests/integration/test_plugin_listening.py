@@ -31,7 +31,7 @@ def test_each_record_is_heard_once_and_in_order(made: dict[str, Any]) -> None:
 
 def test_they_hear_in_another_thread_and_a_slow_one_delays_nobody(made: dict[str, Any]) -> None:
     assert made["is_beside"]
-    assert made["heard_by_then"] < 10  # one of them takes 20 ms for each record, and ten were handed over
+    assert made["heard_by_then"] <= 1  # one of them has not done with the first record, and ten were handed over
 
 
 def test_one_that_raises_is_told_of_once_with_its_line_and_the_others_go_on(made: dict[str, Any]) -> None:

@@ -78,6 +78,7 @@ def opens(browser: "Browser") -> Iterator[Opens]:
         context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **kind})
         contexts.append(context)
         page = context.new_page()
+        page.set_default_timeout(chromium.PATIENCE_MS)
         page.on("request", lambda asked: wrong.append(asked.url) if asked.url.startswith("http") else None)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda said: wrong.append(said.text) if said.type in ("error", "warning") else None)
@@ -96,10 +97,7 @@ def opens(browser: "Browser") -> Iterator[Opens]:
 def hover(page: "Page") -> str:
     """Holds the mouse on the longest turn that is shown; what is said of it then."""
     page.locator("#turns figure").first.scroll_into_view_if_needed()
-    page.mouse.move(*page.evaluate(_PLACE))
-    tip = page.locator(".bk-Tooltip").first
-    tip.wait_for()
-    return str(tip.evaluate("(tip) => [...tip.shadowRoot.querySelectorAll('div')].map((one) => one.innerText).join()"))
+    return chromium.said_at(page, _PLACE)
 
 
 LOOKS: dict[str, dict[str, Any]] = {
@@ -172,7 +170,7 @@ def test_paper_leaves_the_screen_as_it_was(many: Path, opens: Opens) -> None:
     page = opens(many)
     before = page.evaluate(_WIDTHS)
     page.pdf(path=chromium.SCREENSHOTS / "report-many.pdf", format="A4")
-    assert page.evaluate(_WIDTHS) == before
+    page.wait_for_function(f"(before) => JSON.stringify({_WIDTHS}) === JSON.stringify(before)", arg=before)
 
 
 _WIDTHS = "[...document.querySelectorAll('.chart')].map((one) => [one.offsetWidth, one.style.zoom])"

@@ -1,7 +1,7 @@
 """`locust-agents run` as a command, against a replay server: exit statuses, what it prints, what it leaves."""
 
 import json
-import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +18,7 @@ from locust_agents.cluster.replay import Received, ReplayServer, Script, chat_st
 from locust_agents.plugins import registry
 from locust_agents.records import TurnRecord, from_line
 from locust_agents.scenarios import loader
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, undisturbed, was_disturbed
 
 SCENARIO = """\
 name: one fixer
@@ -80,10 +80,20 @@ def finish(process: "subprocess.Popen[str]", out: Path) -> Done:
     return Done(process.returncode, stdout, stderr, out)
 
 
+def ended(folder: Path, out: Path, *arguments: str) -> Done:
+    """A run to its end; made anew where the machine was too busy to be trusted."""
+
+    def make() -> Done:
+        shutil.rmtree(out, ignore_errors=True)
+        return finish(start(folder, *arguments), out)
+
+    return undisturbed(make, lambda done: was_disturbed(done.out, done.stderr))
+
+
 def run(folder: Path, *arguments: str, scenario: str = SCENARIO) -> Done:
-    """Runs the scenario to its end."""
+    """Runs the scenario to its end, on a server that may be late."""
     (folder / "scenario.yaml").write_text(scenario)
-    return finish(start(folder, "scenario.yaml", "--out", "out", *arguments), folder / "out")
+    return ended(folder, folder / "out", "scenario.yaml", "--out", "out", "--shared-ok", *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -101,9 +111,15 @@ class Held:
 @pytest.fixture(scope="module")
 def held(tmp_path_factory: pytest.TempPathFactory) -> Held:
     """A run that held, with a server of its own."""
-    with ReplayServer([OK]) as server:
-        done = run(tmp_path_factory.mktemp("held"), "--attach", server.url)
-    return Held(done, posted(server))
+
+    def make() -> Held:
+        with ReplayServer([OK]) as server:
+            folder = tmp_path_factory.mktemp("held")
+            (folder / "scenario.yaml").write_text(SCENARIO)
+            done = finish(start(folder, "scenario.yaml", "--out", "out", "--attach", server.url), folder / "out")
+        return Held(done, posted(server))
+
+    return undisturbed(make, lambda held: was_disturbed(held.done.out, held.done.stderr))
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +196,7 @@ def test_json_prints_one_object_and_nothing_else(server: ReplayServer, tmp_path:
 
 def test_without_a_scenario_four_opencode_agents(server: ReplayServer, tmp_path: Path) -> None:
     options = ["--attach", server.url, "--set", "turns=4", "--set", "start.apart=0s", "--out", "out"]
-    done = finish(start(tmp_path, *options), tmp_path / "out")
+    done = ended(tmp_path, tmp_path / "out", *options)
     assert done.status == 0, done.stderr
     assert {turn.profile for turn in done.turns()} == {"opencode"}
     assert 1 < len({turn.agent for turn in done.turns()}) <= 4
@@ -188,7 +204,7 @@ def test_without_a_scenario_four_opencode_agents(server: ReplayServer, tmp_path:
 
 def test_without_out_the_folder_is_named_after_time_and_scenario(server: ReplayServer, tmp_path: Path) -> None:
     (tmp_path / "scenario.yaml").write_text(SCENARIO)
-    done = finish(start(tmp_path, "scenario.yaml", "--attach", server.url), tmp_path)
+    done = finish(start(tmp_path, "scenario.yaml", "--shared-ok", "--attach", server.url), tmp_path)
     (folder,) = (tmp_path / "runs").iterdir()
     assert folder.name.endswith("-one-fixer")
     assert {path.name for path in folder.iterdir()} >= {"scenario.yaml", "turns.jsonl", "cluster.jsonl", "summary.json"}
@@ -268,9 +284,7 @@ def refused(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Done]:
     def one(name: str, arguments: Sequence[str], scenario: str | bytes) -> Done:
         folder = tmp_path_factory.mktemp("wrong")
         (folder / "s.yaml").write_bytes(scenario if isinstance(scenario, bytes) else scenario.encode())
-        process = start(folder, *arguments)
-        stdout, stderr = process.communicate(timeout=PATIENCE_S)
-        return Done(process.returncode, stdout, stderr, folder)
+        return finish(start(folder, *arguments), folder)
 
     with ThreadPoolExecutor(3) as pool:
         running = {row[0]: pool.submit(one, *row[:3]) for row in WRONG}
@@ -360,7 +374,8 @@ def test_an_out_folder_that_cannot_be_made(server: ReplayServer, tmp_path: Path)
 
 def test_a_folder_never_holds_the_turns_of_two_runs(held: Held, server: ReplayServer) -> None:
     before = held.done.turns()
-    done = run(held.done.out.parent, "--attach", server.url)
+    folder = held.done.out.parent
+    done = finish(start(folder, "scenario.yaml", "--out", "out", "--attach", server.url), held.done.out)
     assert (done.status, done.stdout) == (2, "")
     assert "out holds the turns of another run" in done.stderr
     assert done.turns() == before
@@ -379,11 +394,14 @@ def wait_for(what: Callable[[], bool]) -> None:
 def interrupted(folder: Path, server: ReplayServer, at: int, number: int, scenario: str = SCENARIO) -> Done:
     """A run that gets a signal when the server has `at` requests, and the last of them has had time to begin."""
     (folder / "scenario.yaml").write_text(scenario)
-    process = start(folder, "scenario.yaml", "--out", "out", "--attach", server.url)
-    wait_for(lambda: len(posted(server)) >= at or process.poll() is not None)
-    time.sleep(0.5)
-    os.kill(process.pid, number)
-    return finish(process, folder / "out")
+    process = start(folder, "scenario.yaml", "--out", "out", "--shared-ok", "--attach", server.url)
+    try:
+        wait_for(lambda: len(posted(server)) >= at or process.poll() is not None)
+        time.sleep(0.5)
+        process.send_signal(number)
+        return finish(process, folder / "out")
+    finally:
+        process.kill()
 
 
 TWO = SCENARIO.replace("fix_failing_test}", "fix_failing_test, agents: 2}").replace("turns: 3", "turns: 30")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,9 +15,10 @@ from xml.etree import ElementTree
 import pytest
 
 from locust_agents import run_scenario, stored_run
+from locust_agents.child_run import RunSummary
 from locust_agents.cluster.replay import ReplayServer, chat_stream
 from locust_agents.errors import ScenarioError
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, undisturbed, was_disturbed
 
 SCENARIO: dict[str, Any] = {
     "name": "one <fixer>",
@@ -53,14 +55,36 @@ def command(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]"
     return subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S)
 
 
+def run(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    """Runs s.yaml, its run's folder being the only one in `runs`."""
+
+    def make() -> "subprocess.CompletedProcess[str]":
+        shutil.rmtree(folder / "runs", ignore_errors=True)
+        return command(folder, "run", "s.yaml", "--shared-ok", *arguments)
+
+    return undisturbed(make, lambda _: any(map(was_disturbed, (folder / "runs").glob("*"))))
+
+
 def write(folder: Path, **values: Any) -> None:
     (folder / "s.yaml").write_text(json.dumps({**SCENARIO, **values}))
 
 
 def test_a_mapping_is_run_and_its_summary_returns(server: ReplayServer, tmp_path: Path) -> None:
     patched = "gevent" in sys.modules  # another test of this process may have imported it
-    found = run_scenario(SCENARIO, out=tmp_path / "out", overrides=["turns=4"], attach=server.url, quiet=True)
-    assert (found.status, found.folder, found.error) == (1, tmp_path / "out", None)
+    out = tmp_path / "out"
+
+    def make() -> RunSummary | None:
+        shutil.rmtree(out, ignore_errors=True)
+        try:
+            return run_scenario(SCENARIO, out=out, overrides=["turns=4"], attach=server.url, quiet=True)
+        except ScenarioError as error:
+            if not was_disturbed(tmp_path, str(error)):
+                raise
+            return None
+
+    found = undisturbed(make, lambda _: was_disturbed(out))
+    assert found is not None
+    assert (found.status, found.folder, found.error) == (1, out, None)
     assert (found.turns, found.outcomes) == (4, {"ok": 4})
     assert [one.limit.key for one in found.judgements if one.held is False] == ["ttft.max"]
     assert ("gevent" in sys.modules) is patched
@@ -75,14 +99,14 @@ def test_a_wrong_mapping_is_an_error_with_its_key(tmp_path: Path) -> None:
 
 def test_show_says_what_the_run_said(server: ReplayServer, tmp_path: Path) -> None:
     write(tmp_path)
-    run = command(tmp_path, "run", "s.yaml", "--attach", server.url, "--junit", "junit.xml")
-    assert run.returncode == 1
+    done = run(tmp_path, "--attach", server.url, "--junit", "junit.xml")
+    assert done.returncode == 1
     shown = command(tmp_path, "show", "last")
-    assert (shown.stdout, shown.stderr, shown.returncode) == (run.stdout, "", 0)
-    assert "broken ttft.max" in run.stdout
+    assert (shown.stdout, shown.stderr, shown.returncode) == (done.stdout, "", 0)
+    assert "broken ttft.max" in done.stdout
     (folder,) = (tmp_path / "runs").iterdir()
     page = (folder / "summary.md").read_text()
-    assert run.stdout.partition("\nall of it")[0] in page
+    assert done.stdout.partition("\nall of it")[0] in page
     assert "| versions | Python " in page
     listed = command(tmp_path, "runs").stdout.splitlines()
     assert [line.split()[0] for line in listed] == ["run", folder.name]
@@ -94,10 +118,13 @@ def test_show_says_what_the_run_said(server: ReplayServer, tmp_path: Path) -> No
 def test_json_is_alone_on_stdout_though_a_plugin_prints(server: ReplayServer, tmp_path: Path) -> None:
     (tmp_path / "noisy.py").write_text(NOISY)
     write(tmp_path, swarm={"fixer": {"behaviour": "noisy"}}, plugins=["noisy.py"], limits={})
-    done = command(tmp_path, "run", "s.yaml", "--attach", server.url, "--json", "--out", "out")
+    done = run(tmp_path, "--attach", server.url, "--json", "--out", "runs/out")
     document = json.loads(done.stdout)
-    assert (document["exit_status"], document["folder"]) == (0, str(tmp_path / "out"))
-    assert document == {**json.loads((tmp_path / "out" / "summary.json").read_text()), "folder": document["folder"]}
+    assert (document["exit_status"], document["folder"]) == (0, str(tmp_path / "runs" / "out"))
+    assert document == {
+        **json.loads((tmp_path / "runs" / "out" / "summary.json").read_text()),
+        "folder": document["folder"],
+    }
     assert document["machine"]["versions"]["locust"]
     assert "a plugin that prints" in done.stderr
     assert "\x1b" not in done.stderr
@@ -125,7 +152,7 @@ def test_a_junit_file_without_a_place_is_told_before_the_run(tmp_path: Path) -> 
 def test_in_a_log_of_both_what_was_complained_of_stands_last(server: ReplayServer, tmp_path: Path) -> None:
     (tmp_path / "wrong.py").write_text(NOISY + "    1 / 0\n")
     write(tmp_path, swarm={"fixer": {"behaviour": "noisy"}}, plugins=["wrong.py"], limits={})
-    for words in (["run", "s.yaml", "--attach", server.url], ["show", "last"]):
+    for words in (["run", "s.yaml", "--shared-ok", "--attach", server.url], ["show", "last"]):
         told = [sys.executable, "-m", "locust_agents", *words]
         pipe, both = subprocess.PIPE, subprocess.STDOUT
         done = subprocess.run(told, cwd=tmp_path, stdout=pipe, stderr=both, text=True, timeout=PATIENCE_S)
@@ -135,7 +162,7 @@ def test_in_a_log_of_both_what_was_complained_of_stands_last(server: ReplayServe
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="this machine has no /dev/full")
 def test_a_junit_file_that_finds_no_room_costs_no_figures(server: ReplayServer, tmp_path: Path) -> None:
     write(tmp_path)
-    done = command(tmp_path, "run", "s.yaml", "--attach", server.url, "--json", "--junit", "/dev/full")
+    done = run(tmp_path, "--attach", server.url, "--json", "--junit", "/dev/full")
     assert (done.returncode, json.loads(done.stdout)["exit_status"]) == (2, 1), "one document, that of the run"
     assert "--junit /dev/full: cannot be written (No space left on device)" in done.stderr
 

@@ -10,12 +10,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from locust_agents.cluster import ports
 from locust_agents.cluster.tiny.model import ensure
 from tests.patience import PATIENCE_S
 
@@ -44,23 +45,10 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return lambda variant: ensure(variant, print, cache)
 
 
-def free_ports(count: int) -> int:
-    """The first of `count` free ports in a row."""
-    for first in range(42000 + os.getpid() % 4000, 60000, count):
-        try:
-            for port in range(first, first + count):
-                with socket.socket() as probe:
-                    probe.bind(("127.0.0.1", port))
-        except OSError:
-            continue
-        return first
-    raise AssertionError("no free ports")
-
-
 @contextmanager
 def served(folder: Path, ranks: int, log: Path) -> Iterator[int]:
     """The port of a ready server; its whole process group is gone afterwards."""
-    port = free_ports(1 + ranks)
+    port = ports.free_ports(1 + ranks)  # none that the system gives to a client: it could then call itself
     server = [sys.executable, "-m", "mlx_lm", "server", "--model", str(folder), "--port", str(port)]
     launcher = str(Path(sys.executable).with_name("mlx.launch"))
     launch = [launcher, "-n", str(ranks), "--backend", "ring", "--starting-port", str(port + 1), "--"]
@@ -79,7 +67,8 @@ def served(folder: Path, ranks: int, log: Path) -> Iterator[int]:
         wait_until_ready(port, process, log)
         yield port
     finally:
-        os.killpg(process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it never came up
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         quiet.join()
         if process.stdin:

@@ -18,6 +18,7 @@ from locust_agents.cluster.supervisor import Cluster, start
 from locust_agents.cluster.tiny import model
 from locust_agents.cluster.vitals.guard import Guard
 from locust_agents.cluster.vitals.look import Vitals, hosts_of
+from tests.integration.test_wedge import endless
 from tests.patience import PATIENCE_S
 
 PATCHED = """
@@ -90,12 +91,12 @@ def watched(served: tuple[Cluster, Path]) -> Iterator[tuple[Vitals, Notes, str]]
     vitals.close()
 
 
-def ask(url: str, words: int, max_tokens: int, leave: bool = False) -> None:
+def ask(url: str, words: int, leave: bool = False, **fields: object) -> None:
     """A streamed turn, whole, or left after its first bytes."""
     parts = urlsplit(url)
     connection = HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE_S)
     message = {"role": "user", "content": f"{words} " + "value " * words}
-    body = {"model": "default_model", "messages": [message], "max_tokens": max_tokens, "stream": True}
+    body = {"model": "default_model", "messages": [message], "stream": True, **fields}
     connection.request("POST", "/v1/chat/completions", json.dumps(body), {"Content-Type": "application/json"})
     response = connection.getresponse()
     response.read1(100) if leave else response.read()
@@ -114,7 +115,7 @@ def tick_until(vitals: Vitals, seen: Callable[[], object]) -> None:
 
 def test_two_ranks_are_heard_and_weighed(watched: tuple[Vitals, Notes, str]) -> None:
     vitals, notes, url = watched
-    turns = threading.Thread(target=ask, args=(url, 600, 4))
+    turns = threading.Thread(target=ask, args=(url, 600), kwargs={"max_tokens": 4})
     turns.start()
     tick_until(vitals, lambda: not turns.is_alive() and all(map(notes.of, ("cache", "memory", "prefill"))))
     turns.join()
@@ -130,7 +131,7 @@ def test_two_ranks_are_heard_and_weighed(watched: tuple[Vitals, Notes, str]) -> 
 
 def test_a_client_that_leaves_is_told_from_a_fault(watched: tuple[Vitals, Notes, str]) -> None:
     vitals, notes, url = watched
-    ask(url, 1500, 64, leave=True)
+    ask(url, 1500, leave=True, **endless(model.ensure("tiny", print)))
     tick_until(vitals, lambda: notes.of("traceback"))
     assert [fields["client_left"] for fields in notes.of("traceback")] == [True]
     assert vitals.peaks().tracebacks == 0

@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -11,6 +10,7 @@ import pytest
 
 from locust_agents.cluster.health import health, judge, ready_body, ready_turn
 from locust_agents.cluster.policy import Health, TurnResult
+from tests.patience import PATIENCE_S
 
 WHOLE = (
     b": keepalive 1/2\n\n"
@@ -62,9 +62,8 @@ def test_ready_body() -> None:
 
 
 @contextmanager
-def serving(
-    answer: bytes, pause_s: float = 0.0, status: int = 200, after_s: float = 0.0
-) -> Iterator[tuple[str, list[str]]]:
+def serving(answer: bytes, status: int = 200, held: threading.Event | None = None) -> Iterator[tuple[str, list[str]]]:
+    """Its base URL and what it was asked; with `held`, the second half of an answer leaves when that is set."""
     asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -73,12 +72,12 @@ def serving(
             self.do_GET()
 
         def do_GET(self) -> None:
-            time.sleep(after_s)
             self.send_response(status)
             self.end_headers()
             half = len(answer) // 2
             self.wfile.write(answer[:half])
-            time.sleep(pause_s)
+            if held is not None:
+                held.wait(PATIENCE_S)
             self.wfile.write(answer[half:])
 
         def log_message(self, format: str, *args: object) -> None:
@@ -90,27 +89,34 @@ def serving(
         try:
             yield f"http://127.0.0.1:{server.server_port}/base", asked
         finally:
+            if held is not None:
+                held.set()
             server.shutdown()
             thread.join()
 
 
 def test_ready_turn_reports_back_while_it_waits() -> None:
-    with serving(WHOLE, pause_s=0.1, after_s=0.1) as (url, asked):
-        *waits, last = list(ready_turn(url, "m", 16, timeout_s=5, tick_s=0.02))
-    assert len(waits) >= 2
-    assert set(waits) == {None}
+    held = threading.Event()
+    with serving(WHOLE, held=held) as (url, asked):
+        turn = ready_turn(url, "m", 16, timeout_s=PATIENCE_S, tick_s=0.02)
+        assert [next(turn), next(turn)] == [None, None]
+        held.set()
+        *waits, last = turn
+    assert set(waits) <= {None}
     assert last == TurnResult(True, prompt_tokens=1130)
     assert asked == [f"/base/v1/chat/completions {len(ready_body('m', 16))}"]
 
 
 def test_ready_turn_gives_up() -> None:
-    with serving(WHOLE, after_s=0.3) as (url, _):
+    held = threading.Event()
+    with serving(WHOLE, held=held) as (url, _):
         *_, last = ready_turn(url, "m", 16, timeout_s=0.1, tick_s=0.02)
+        held.set()
     assert last == TurnResult(False, "no whole answer in time")
 
 
 def test_ready_turn_with_nobody_there() -> None:
-    [result] = ready_turn("http://127.0.0.1:1", "m", 16, timeout_s=1)
+    *_, result = ready_turn("http://127.0.0.1:1", "m", 16, timeout_s=PATIENCE_S)
     assert result is not None
     assert "refused" in result.text
 
@@ -120,8 +126,8 @@ def test_ready_turn_with_nobody_there() -> None:
 )
 def test_health(status: int, expected: Health) -> None:
     with serving(b"{}", status=status) as (url, _):
-        assert health(url, 2.0) is expected
+        assert health(url, PATIENCE_S) is expected
 
 
 def test_health_of_nobody() -> None:
-    assert health("http://127.0.0.1:1", 1.0) is Health.SILENT
+    assert health("http://127.0.0.1:1", PATIENCE_S) is Health.SILENT

@@ -1,6 +1,7 @@
 """What /health says while a run goes on: answers as data with a clock of their own, then a server that replays."""
 
 import threading
+import time
 from collections.abc import Mapping
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from locust_agents.cluster import health
 from locust_agents.cluster.replay import ReplayServer, Script
 from locust_agents.cluster.watch.heartbeat import ANSWER_S, Heartbeat, Sign, State, judge
+from tests.patience import PATIENCE_S
 
 URL = "http://mac1:8080"
 WELL, DEAD, UNWELL, REFUSED, SLOW, ABSENT = Sign
@@ -124,6 +126,10 @@ def page(status: int, body: bytes, wait_s: float = 0.0) -> Script:
 def test_what_a_server_says(script: Script, sign: Sign) -> None:
     with ReplayServer([script]) as server:
         assert health.sign(server.url, 0.3 if sign is SLOW else 30.0, {"Authorization": "Bearer k"}) is sign
+        patience_s = time.monotonic() + PATIENCE_S
+        while not server.requests():  # who did not wait for the answer has not waited for that either
+            assert time.monotonic() < patience_s
+            time.sleep(0.01)
         [asked] = server.requests()
     assert (asked.path, asked.headers["authorization"]) == ("/health", "Bearer k")
 

@@ -253,6 +253,13 @@ def left(group: int) -> list[psutil.Process]:
     return found
 
 
+def wait_until_none_is_left(group: int) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while found := left(group):
+        assert time.monotonic() < deadline, found
+        time.sleep(0.02)
+
+
 @pytest.fixture
 def pair() -> tuple[Link, Link]:
     first = ports.free_ports(2)
@@ -271,7 +278,7 @@ def test_two_hosts_reach_each_other_and_end_when_nobody_needs_them(
         for player in (here, there):
             assert player.hang_up() == ("", "")
             assert player.popen.returncode == 0
-            assert left(player.popen.pid) == []
+            wait_until_none_is_left(player.popen.pid)
 
 
 def test_an_address_of_another_machine() -> None:
@@ -324,7 +331,7 @@ def test_it_ends_by_itself(monkeypatch: pytest.MonkeyPatch, pair: tuple[Link, Li
     monkeypatch.setattr(probe_links, "LISTEN_S", 0.3)
     with Player(HERE, pair[0]) as player:
         assert player.popen.wait(PATIENCE_S) == 0
-        assert left(player.popen.pid) == []
+        wait_until_none_is_left(player.popen.pid)
 
 
 def test_a_part_in_nothing_needs_no_script(pair: tuple[Link, Link]) -> None:

@@ -17,7 +17,7 @@ THROUGH = "for word do :; done; exec $word"
 
 # asks under gevent, while another greenlet counts
 PATCHED = """
-import locust, gevent
+import locust, gevent, pathlib, sys
 from locust_agents.cluster.remote.line import Line
 
 ticks = 0
@@ -26,10 +26,12 @@ def tick():
     while True:
         gevent.sleep(0.01)
         ticks += 1
+        if ticks == 10:
+            pathlib.Path(sys.argv[1]).touch()
 
 counter = gevent.spawn(tick)
 line = Line("mac2")
-print(line.wait("sleep 0.5; echo hello", 30).text.strip(), ticks > 10)
+print(line.wait(f"while [ ! -e {sys.argv[1]} ]; do sleep 0.05; done; echo hello", 60).text.strip())
 line.close()
 counter.kill()
 """
@@ -125,8 +127,12 @@ def test_no_ssh_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         Line("mac2")
 
 
-def test_a_closed_line_leaves_no_ssh(line_through: Open) -> None:
-    line = line_through("trap '' TERM; while :; do sleep 0.05; done")
+def test_a_closed_line_leaves_no_ssh(line_through: Open, tmp_path: Path) -> None:
+    line = line_through("trap '' TERM; : > \"$0.is-deaf\"; while :; do sleep 0.05; done")
+    patience_s = time.monotonic() + PATIENCE_S
+    while not (tmp_path / "ssh.is-deaf").exists():
+        assert time.monotonic() < patience_s
+        time.sleep(0.01)
     line.close()
     line.close()
     assert line._ssh.poll() == -9
@@ -144,10 +150,12 @@ def test_what_ssh_is_told(line_through: Open) -> None:
     assert "-o ControlPath=none" in str(line.lost)
 
 
-def test_other_greenlets_run_while_it_waits(line_through: Open) -> None:
+def test_other_greenlets_run_while_it_waits(line_through: Open, tmp_path: Path) -> None:
+    """The command ends when one of them has come round ten times."""
     line_through(THROUGH)
-    done = subprocess.run([sys.executable, "-c", PATCHED], capture_output=True, text=True)
-    assert done.stdout == "hello True\n", done.stderr
+    command = [sys.executable, "-c", PATCHED, str(tmp_path / "ticked")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
+    assert done.stdout == "hello\n", done.stderr
 
 
 @pytest.mark.parametrize(

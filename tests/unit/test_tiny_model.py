@@ -18,7 +18,7 @@ from locust_agents.errors import ClusterError
 IMPORT = "import pathlib, signal, sys; from locust_agents.cluster.tiny import model as tiny_model"
 # a job in the background may have inherited that Ctrl-C is ignored
 HEAR = "signal.signal(signal.SIGINT, signal.default_int_handler)"
-ENSURE = f"{IMPORT}; {HEAR}; tiny_model.ensure('tiny', print, pathlib.Path(sys.argv[1]))"
+ENSURE = f"{IMPORT}; {HEAR}; sys.executable = sys.argv[2]; tiny_model.ensure('tiny', print, pathlib.Path(sys.argv[1]))"
 FILES = {"config.json", "model.safetensors", "model.safetensors.index.json", "tokenizer.json", "tokenizer_config.json"}
 
 
@@ -33,10 +33,16 @@ def entries(cache: Path) -> list[str]:
     return sorted(path.name for path in (cache / "models").iterdir() if path.name != ".lock")
 
 
-def start_ensure(cache: Path) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
-        [sys.executable, "-c", ENSURE, str(cache)], text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
+def start_ensure(cache: Path, python: str = sys.executable) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-c", ENSURE, str(cache), python]
+    return subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+
+def script(path: Path, text: str) -> str:
+    """A program in the place of the Python that builds."""
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
 
 
 def wait_for_child(builder: "subprocess.Popen[str]") -> None:
@@ -72,9 +78,11 @@ def test_two_builders_at_once_both_get_the_model_and_one_builds(tmp_path: Path) 
     ],
 )
 def test_a_build_that_is_ended_leaves_no_model_and_no_process(end: signal.Signals, left: int, tmp_path: Path) -> None:
-    with start_ensure(tmp_path) as builder:
+    held = f'while [ ! -e {tmp_path}/go ]; do sleep 0.05; done; exec {sys.executable} "$@"'
+    with start_ensure(tmp_path, script(tmp_path / "python", held)) as builder:
         wait_for_child(builder)
         builder.send_signal(end)
+    (tmp_path / "go").touch()
     wait_for_lock(tmp_path)  # an orphan holds it until it has ended
     assert len(list(tmp_path.glob("models/*.part"))) == len(entries(tmp_path)) == left
     assert not list(tmp_path.glob("models/*/config.json"))  # an orphan that went on would have written it
@@ -83,10 +91,8 @@ def test_a_build_that_is_ended_leaves_no_model_and_no_process(end: signal.Signal
 
 
 def test_a_build_that_fails_shows_the_end_of_its_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    python = tmp_path / "python"
-    python.write_text("#!/bin/sh\necho first >&2\necho last >&2\nexit 1\n")
-    python.chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(python))
+    python = script(tmp_path / "python", "echo first >&2\necho last >&2\nexit 1")
+    monkeypatch.setattr(sys, "executable", python)
     with pytest.raises(ClusterError, match="the tiny model could not be made: last") as raised:
         model.ensure("tiny", print, tmp_path)
     assert raised.value.log_tail == ("first", "last")
@@ -95,6 +101,7 @@ def test_a_build_that_fails_shows_the_end_of_its_log(tmp_path: Path, monkeypatch
 
 def test_a_build_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "_BUILD_LIMIT_S", 0.01)
+    monkeypatch.setattr(sys, "executable", script(tmp_path / "python", "exec sleep 600"))
     with pytest.raises(ClusterError, match="not made within"):
         model.ensure("tiny", print, tmp_path)
     assert entries(tmp_path) == []

@@ -22,7 +22,7 @@ from locust_agents.locustfiles.asking import Peer
 from locust_agents.locustfiles.driver import Driver
 from locust_agents.locustfiles.swarm import Swarm
 from locust_agents.locustfiles.transport import resolve
-from locust_agents.locustfiles.turn_taking import Manner
+from locust_agents.locustfiles.session_values import Manner
 from locust_agents.plan import RunPlan, from_text, to_text
 from locust_agents.plugins import registry
 from locust_agents.plugins.api import Agent, Session

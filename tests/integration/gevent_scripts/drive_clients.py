@@ -8,6 +8,8 @@ from typing import Any
 from many_runs import Case, run_all  # type: ignore[import-not-found]
 
 from locust_agents.cluster.replay import Script, chat_answer, chat_stream, completion_stream
+from locust_agents.locustfiles.conductor import Conductor
+from locust_agents.outcome import Outcome
 from locust_agents.patience import Timeouts
 from locust_agents.plugins.api import Agent, Behaviour, Reply, Session, behaviour
 from locust_agents.profile import Compaction, Profile, Reaction, Retries, Role
@@ -16,17 +18,17 @@ PROFILE = Profile("p", "P", "here", 50, 60, ("read",), 64)
 RULE = Compaction(trigger_tokens=400, keep_tokens=60, summary_tokens=40, call="same")
 COMPACTING = replace(PROFILE, name="compacting", compaction=RULE)
 FLATTENING = replace(COMPACTING, name="flattening", compaction=replace(RULE, call="flattened", system_tokens=30))
-SHORT = Timeouts(5.0, 0.4, 0.4, 0.4)
 STALLED = Retries(stall_waits_s=(0.05,), http_waits_s=(0.05,))
-AGAIN = replace(PROFILE, name="again", timeouts=SHORT, retries=STALLED)
+AGAIN = replace(PROFILE, name="again", retries=STALLED)
 EMPTIED = replace(PROFILE, name="emptied", empty=Reaction("end", waits_s=(0.05, 0.05)))
 COMPLAINING = replace(PROFILE, name="complaining", empty=Reaction("complain", complaint_tokens=30))
 WHOLE = replace(PROFILE, name="whole", stream=False, include_usage=False, max_tokens_field="max_completion_tokens")
 TYPING = replace(PROFILE, name="typing", api="completions", system_tokens=0, tool_tokens=0, tools=())
-WAITING = replace(PROFILE, name="waiting", timeouts=Timeouts(5.0, 20.0, 2.0, 20.0))
+WAITING = replace(PROFILE, name="waiting", timeouts=Timeouts(60.0, 60.0, 2.0, 60.0))
 ROLES = replace(PROFILE, name="roles", roles={"sub": Role(20, 30, ("look",), 16, retries=Retries())})
 
 SEEN: dict[str, list[Any]] = {}
+TRIES = 20
 
 
 def answer(text: str, prompt: int, **more: Any) -> Script:
@@ -77,14 +79,22 @@ def wait_in_vain(agent: Agent) -> Session:
 
 @behaviour
 def wait(agent: Agent) -> Session:
-    """A server that takes long to its headers, and then to its first token."""
-    yield agent.user("One.")
+    """A server that takes long to its headers, and then to its first token: asked until it answers in time."""
+    yield from until(agent, "ok")
 
 
 @behaviour
 def wait_less(agent: Agent) -> Session:
-    """The same."""
-    yield agent.user("One.")
+    """The same, asked until it does not."""
+    yield from until(agent, "first_token_timeout")
+
+
+def until(agent: Agent, outcome: str) -> Session:
+    """A machine that is busy may be too late for the one, or so late to listen that the other has come."""
+    for _ in range(TRIES):
+        reply: Reply = yield agent.user("One.")
+        if reply.outcome == outcome:
+            return
 
 
 @behaviour
@@ -142,6 +152,16 @@ def one(made: Behaviour, answers: list[Script], profile: Profile, **keys: object
     return Case(name, {name: made}, answers, profile, keys)
 
 
+def give_up_at_half(conductor: Conductor) -> bool:
+    """Ends the turn that has heard of 512 tokens of its prompt and of no more, as its client's limit would."""
+    assert conductor.swarm is not None
+    for turn in conductor.swarm.open.values():
+        if turn.exchange.answer.progress and turn.exchange.answer.progress[-1].done == 512:
+            turn.exchange.give_up(Outcome.FIRST_TOKEN_TIMEOUT, "no token for too long")
+            return True
+    return False
+
+
 def main() -> None:
     """All of them."""
     half = Script((*chat_stream(["x"], 5.0, 0.0, prefill=[(256, 900, 0.1), (512, 900, 0.2)]).sends[:2],), ending="hang")
@@ -164,7 +184,7 @@ def main() -> None:
                 replace(COMPACTING, name="roomy", compaction=replace(RULE, trigger_tokens=10_000)),
                 cap_prompt=500,
             ),
-            one(wait_in_vain, [half, Script((), 503), answer("so", 200)], AGAIN),
+            replace(one(wait_in_vain, [half, Script((), 503), answer("so", 200)], AGAIN), meddle=give_up_at_half),
             one(wait, [late], WAITING),
             one(wait_less, [late], WAITING, timeouts={"first_token": "2s"}),
             one(hear_nothing, [answer("", 200)], EMPTIED),

@@ -17,7 +17,7 @@ from locust_agents.locustfiles.asking import Peer
 from locust_agents.locustfiles.driver import Driver
 from locust_agents.locustfiles.swarm import Swarm
 from locust_agents.locustfiles.transport import resolve
-from locust_agents.locustfiles.turn_taking import Manner
+from locust_agents.locustfiles.session_values import Manner
 from locust_agents.prompts.dialogue import Style
 from locust_agents.plan import MODEL, RunPlan
 from locust_agents.plugins import registry

@@ -15,6 +15,9 @@ from locust_agents.locustfiles.listening import Listening
 from locust_agents.plugins import files
 from locust_agents.scenarios.model import Attach, Scenario, Server
 
+PATIENCE_S = 30.0
+# A true lock, between true threads.
+HANDED_OVER = monkey.get_original("_thread", "allocate_lock")()
 LINE = '{"outcome": "ok", "agent": "a/0.0", "turn": %d, "itl_hist": {"3": 1}, "end_s": 1.0}'
 PLUGIN = """\
 import sys
@@ -46,9 +49,9 @@ class Exits:
         sys.exit(7)
 
 
-class Sleeps:
+class Waits:
     def on_turn(self, record):
-        sleep(0.02)
+        wait()
 
 
 class Changes:
@@ -79,19 +82,28 @@ def scenario(**listeners: dict[str, str | int]) -> Scenario:
     return Scenario(name="listening", server=server, swarm={}, listeners=listeners)
 
 
+def wait() -> None:
+    """For the main thread, which would wait for itself if it were the one that is here."""
+    if HANDED_OVER.acquire(True, PATIENCE_S):
+        HANDED_OVER.release()
+
+
 def load(name: str, text: str) -> dict[str, object]:
-    """The file's names; in it, `sleep` is one that gevent has not replaced."""
+    """The file's names; in it, `sleep` is one that gevent has not replaced; `wait` ends when all was handed over."""
     path = Path(sys.argv[1]) / name
     path.write_text(text)
     files.add(path)
     module = sys.modules[f"<plugin>{path.resolve()}"]
     vars(module)["sleep"] = monkey.get_original("time", "sleep")
+    vars(module)["wait"] = wait
     return vars(module)
 
 
 def main() -> None:
     """One run whose listeners do all that they should not, then one that hangs."""
     faults: list[str] = []
+    HANDED_OVER.acquire()
+    listening._LAST_WORDS_S = PATIENCE_S
     names = load("plugin.py", PLUGIN)
     hearing = Listening(scenario(), faults.append)
     turns = [records.from_line(LINE % number) for number in range(10)]
@@ -100,6 +112,7 @@ def main() -> None:
         hearing.take(turn)
     hears = names["made"]["hears"]  # type: ignore[index]
     heard_by_then = len(hears.heard)
+    HANDED_OVER.release()
     hearing.close()
     try:
         Listening(scenario(Hears={"kep": 1}), faults.append)
