@@ -41,12 +41,17 @@ WEB = ["locust-agents", "run", "s.yaml", "--web"]
 PLAIN = ["locust", "-f", str(LOCUSTFILE), "--scenario", "s.yaml", "--headless"]
 
 
+def owns(terminal: int) -> None:
+    """In the child: it is told when the terminal is closed, also where the tests themselves run under nohup."""
+    fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 class Run:
     """A command against a server, in a folder of its own."""
 
     def __init__(self, folder: Path, server: HeldServer, command: list[str], terminal: int | None = None) -> None:
         self.folder, self._server = folder, server
-        is_own = None if terminal is None else lambda: fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
         (folder / "s.yaml").write_text(f"{SCENARIO}server: {{attach: '{server.url}'}}\n")
         self._log = folder / "log"
         with self._log.open("wb") as log:
@@ -58,7 +63,7 @@ class Run:
                 stdout=out,
                 stderr=out,
                 start_new_session=terminal is not None,
-                preexec_fn=is_own,
+                preexec_fn=None if terminal is None else lambda: owns(terminal),
             )
 
     @property
