@@ -178,9 +178,10 @@ def test_a_worker_that_is_killed_costs_its_open_turns_and_no_more(tmp_path: Path
     with held_server(free=16) as server, locusts(tmp_path, scenario(server.url, "60s")) as running:
         master = running.master(2)
         killed, other = running.worker(), running.worker()
-        running.wait(lambda: server.held == 8)
+        running.wait(lambda: server.held == 8 and len(sent(running.out())) == 16)
         master.send_signal(signal.SIGTERM)
-        running.wait(lambda: "stopping: 8 turns open" in running.said())  # all of them have said that they are
+        # with all that ended before in its file, those eight are the last ones: nothing is on its way to the master
+        running.wait(lambda: "stopping: 8 turns open" in running.said())
         killed.kill()
         killed.wait()
         server.let_end()
