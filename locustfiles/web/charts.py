@@ -5,6 +5,7 @@ It is run as a program, in a process of its own: Bokeh brings numpy along, and i
 
 import json
 import math
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -47,8 +48,14 @@ def documents(entries: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def main() -> None:
-    """Entries come as JSON on stdin, documents go to stdout."""
-    json.dump(documents(json.load(sys.stdin)[:MOST]), sys.stdout)
+    """Entries come as JSON on stdin, documents go to stdout. Silent where the page ended before it asked, or heard."""
+    asked = sys.stdin.read()
+    if not asked:
+        return
+    try:
+        print(json.dumps(documents(json.loads(asked)[:MOST])), flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or it would be tried again at exit
 
 
 def _waits(entries: Sequence[str], metric: str, label: str, palette: Sequence[str]) -> Plot:

@@ -70,9 +70,14 @@ class _Tab:
 
 
 def _drawn(entries: tuple[str, ...]) -> dict[str, Any]:
-    """In a process of its own: Bokeh's import takes a second, in which no stream here could be read."""
+    """In a process of its own: Bokeh's import takes a second, in which no stream here could be read.
+
+    In a session of its own: Ctrl-C is not its.
+    """
     command = [sys.executable, "-m", "locust_agents.locustfiles.web.charts"]
-    made = subprocess.run(command, input=json.dumps(entries).encode(), stdout=subprocess.PIPE, check=True)
+    made = subprocess.run(
+        command, input=json.dumps(entries).encode(), stdout=subprocess.PIPE, check=True, start_new_session=True
+    )
     found: dict[str, Any] = json.loads(made.stdout)
     return found
 

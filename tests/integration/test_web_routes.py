@@ -1,6 +1,7 @@
 """The Agents tab's routes: below the base path, behind the login, with names that mean harm; and its charts."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -71,3 +72,13 @@ def test_names_of_entries_are_no_formulas() -> None:
     text = json.dumps(documents["dark"]["ttft"], ensure_ascii=False)
     assert "$$x" not in text, "Bokeh would fetch a renderer of TeX from the net"
     assert text.count('"LegendItem"') == 12
+
+
+@pytest.mark.parametrize("asked", [b'["fixers"]', b""], ids=["heard no more", "never asked"])
+def test_the_charts_say_nothing_to_a_page_that_has_gone(asked: bytes) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "locust_agents.locustfiles.web.charts"]
+    done = subprocess.run(command, input=asked, stdout=writing, stderr=subprocess.PIPE, timeout=PATIENCE_S, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
