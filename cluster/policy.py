@@ -1,15 +1,14 @@
 """Decides from what was seen of a server whether to wait, to try a turn, to call it ready, or to give it up."""
 
 import signal
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
+from locust_agents.cluster.trouble_clock import TroubleClock
+
 GRACE_S = 2.0
 """Signs of trouble come before their reason: how long the launcher gets to write down which rank ended, and how."""
-
-MOST_S = 1.0
-"""What the time between two looks counts at most: what kept us from looking kept the launcher from writing too."""
-
 
 SSH_FAILED = 255
 """The exit code of ssh when the connection broke, and when a signal ended what it ran: also a rank that lost its peer.
@@ -83,16 +82,12 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What must be remembered between two observations; times are those of the caller's monotonic clock.
-
-    `trouble_s` is for how long trouble without its reason was looked at, the last time at `troubled_at_s`.
-    """
+    """What must be remembered between two observations; times are those of the caller's monotonic clock."""
 
     phase: Phase
     started_s: float
     ready_s: float
-    trouble_s: float = 0.0
-    troubled_at_s: float | None = None
+    trouble: TroubleClock = TroubleClock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +110,17 @@ def decide(state: State, seen: Observation, now_s: float) -> tuple[State, Action
         return replace(state, phase=Phase.FAILED), certain
     suspicion = _suspicion(seen)
     if suspicion:
-        before_s = now_s if state.troubled_at_s is None else state.troubled_at_s
-        trouble_s = state.trouble_s + min(now_s - before_s, MOST_S)
-        if trouble_s >= GRACE_S:
+        trouble = state.trouble.seen(now_s)
+        if trouble.seconds >= GRACE_S:
             return replace(state, phase=Phase.FAILED), suspicion
-        return replace(state, trouble_s=trouble_s, troubled_at_s=now_s), WAIT
-    return _advance(replace(state, trouble_s=0.0, troubled_at_s=None), seen, now_s)
+        return replace(state, trouble=trouble), WAIT
+    return _advance(replace(state, trouble=TroubleClock()), seen, now_s)
+
+
+def guilty(exits: Sequence[RankExit]) -> RankExit | None:
+    """The first whose end followed from no other's; one that only ssh tells of, where no other is known."""
+    own = [end for end in exits if not end.lost_peer]
+    return min(own, key=lambda end: end.code == SSH_FAILED, default=None)
 
 
 def _advance(state: State, seen: Observation, now_s: float) -> tuple[State, Action]:
@@ -138,9 +138,8 @@ def _advance(state: State, seen: Observation, now_s: float) -> tuple[State, Acti
 
 def _certain(seen: Observation) -> Action | None:
     """Trouble whose reason is known."""
-    reasons = [end for end in seen.exits if not end.lost_peer and end.code != SSH_FAILED]
-    if reasons:
-        return _ended(reasons[0])
+    if (end := guilty(seen.exits)) and end.code != SSH_FAILED:
+        return _ended(end)
     if seen.launcher_exit is not None:
         if seen.launcher_exit >= 0 and (suspicion := _suspicion(seen)):
             return suspicion  # it has written all that it knows
@@ -161,8 +160,8 @@ def _certain(seen: Observation) -> Action | None:
 def _suspicion(seen: Observation) -> Action | None:
     """Trouble that may get a better reason within GRACE_S."""
     told = {end.rank for end in seen.exits}
-    if own := [end for end in seen.exits if not end.lost_peer]:
-        return _ended(own[0])
+    if end := guilty(seen.exits):
+        return _ended(end)
     if untold := [rank for rank in seen.missing if rank not in told and seen.exits]:
         # those that said something only lost their peer; this one is what they lost
         return Action(Kind.GIVE_UP, f"rank {untold[0]} ended without a word", untold[0])

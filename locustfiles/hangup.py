@@ -7,6 +7,8 @@ from typing import Any
 
 import gevent
 
+from locust_agents import streams
+
 _STANDARD = (0, 1, 2)
 
 
@@ -30,8 +32,6 @@ def heed() -> tuple[Any, ...]:
 
 def _leave_terminal() -> None:
     """A file or a pipe is still written to. A closed terminal says only that it is a device."""
-    nowhere = os.open(os.devnull, os.O_RDWR)
     for number in _STANDARD:
         if stat.S_ISCHR(os.fstat(number).st_mode):
-            os.dup2(nowhere, number)
-    os.close(nowhere)
+            streams.silence(number)

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
 
-from locust_agents.cluster import health, policy
+from locust_agents.cluster import health
+from locust_agents.cluster.trouble_clock import TroubleClock
 from locust_agents.cluster.vitals.guard import Guard
 from locust_agents.cluster.vitals.look import Vitals
 from locust_agents.cluster.vitals.peaks import Peaks
@@ -37,8 +38,7 @@ class Lookout:
         self._note = note
         self._say = say
         self._look_at = look_at
-        self._trouble_s = 0.0
-        self._troubled_at: float | None = None
+        self._trouble = TroubleClock()
         guard = Guard(scenario.guard.swap_growth, scenario.guard.pressure)
         self._vitals = Vitals(lambda: self._server.hosts(), server.logs(), guard, note)
         self._watcher = self._watch(server)
@@ -53,10 +53,8 @@ class Lookout:
         if (what := self._listen() or self._heartbeat.look()) is None:
             return None
         # Rank 0 may only say that it lost a peer, or /health that it is dead: who did that is known a moment later.
-        now = perf_counter()
-        self._trouble_s += min(now - (self._troubled_at or now), policy.MOST_S)
-        self._troubled_at = now
-        if self._trouble_s < _BETTER_REASON_S:
+        self._trouble = self._trouble.seen(perf_counter())
+        if self._trouble.seconds < _BETTER_REASON_S:
             return None
         return ClusterError(what, self._server.log_tail(0))
 
@@ -68,7 +66,7 @@ class Lookout:
         """Another start of the server is up."""
         self._watcher.close()
         self._server = server
-        self._trouble_s, self._troubled_at = 0.0, None
+        self._trouble = TroubleClock()
         self._watcher = self._watch(server)
         self._heartbeat = self._listen_to(server)
         self._vitals.restarted()

@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from locust_agents.cluster import logs
+from locust_agents.cluster import logs, policy
 from locust_agents.cluster.benchmark.output import Progress, Reader, Result
 from locust_agents.cluster.crew import Crew
 from locust_agents.cluster.launch_spec import LaunchSpec
@@ -109,7 +109,7 @@ class Job:
 
     def _failure(self, what: str) -> ClusterError:
         exits = logs.exits(self._place, self._launcher_log)
-        guilty = next((end for end in exits if not end.lost_peer), None)
+        guilty = policy.guilty(exits)
         own = () if guilty is None else (logs.rank_log(self._place, guilty.rank),)
         written = [log for log in (*own, self._rank_0_log(), self._launcher_log) if log.is_file()]
         log = next((log for log in written if logs.cause(log)), next(iter(written), self._launcher_log))

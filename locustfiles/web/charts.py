@@ -5,11 +5,11 @@ It is run as a program, in a process of its own: Bokeh brings numpy along, and i
 
 import json
 import math
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from locust_agents import streams
 from locust_agents.locustfiles.web.course import ALL_COLUMNS, ENTRY_COLUMNS
 from locust_agents.pages import chart as html_chart
 from locust_agents.pages.chart import PALETTE, Plot, plain
@@ -55,7 +55,7 @@ def main() -> None:
     try:
         print(json.dumps(documents(json.loads(asked)[:MOST])), flush=True)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or it would be tried again at exit
+        streams.silence(sys.stdout.fileno())
 
 
 def _waits(entries: Sequence[str], metric: str, label: str, palette: Sequence[str]) -> Plot:

@@ -4,7 +4,6 @@ import contextlib
 import errno
 import os
 import sys
-from typing import TextIO
 
 _LEFT, _UNREAD = 130, 2
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
@@ -35,7 +34,7 @@ def settle() -> None:
     try:
         sys.stderr.flush()
     except OSError:
-        _silence(sys.stderr)
+        silence(sys.stderr.fileno())
     sys.stdout.flush()
 
 
@@ -43,7 +42,7 @@ def lost(error: OSError) -> int:
     """The status of a command whose output could not be written; raises any other error again."""
     if not isinstance(error, BrokenPipeError) and error.errno not in _NO_ROOM:
         raise error
-    _silence(sys.stdout)
+    silence(sys.stdout.fileno())
     if isinstance(error, BrokenPipeError):
         return _LEFT
     with contextlib.suppress(OSError):
@@ -51,6 +50,8 @@ def lost(error: OSError) -> int:
     return _UNREAD
 
 
-def _silence(stream: TextIO) -> None:
+def silence(descriptor: int) -> None:
     """What is still to be written goes nowhere; a second error at exit would say nothing more."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)

@@ -5,7 +5,7 @@ import locust  # noqa: F401, I001 (first: it patches the standard library)
 from dataclasses import replace
 from typing import Any
 
-from many_runs import Case, run_all  # type: ignore[import-not-found]
+from many_runs import Case, run_all, until  # type: ignore[import-not-found]
 
 from locust_agents.cluster.replay import Script, chat_answer, chat_stream, completion_stream
 from locust_agents.locustfiles.conductor import Conductor
@@ -80,21 +80,13 @@ def wait_in_vain(agent: Agent) -> Session:
 @behaviour
 def wait(agent: Agent) -> Session:
     """A server that takes long to its headers, and then to its first token: asked until it answers in time."""
-    yield from until(agent, "ok")
+    yield from until(agent, "ok", "One.", TRIES)
 
 
 @behaviour
 def wait_less(agent: Agent) -> Session:
     """The same, asked until it does not."""
-    yield from until(agent, "first_token_timeout")
-
-
-def until(agent: Agent, outcome: str) -> Session:
-    """A machine that is busy may be too late for the one, or so late to listen that the other has come."""
-    for _ in range(TRIES):
-        reply: Reply = yield agent.user("One.")
-        if reply.outcome == outcome:
-            return
+    yield from until(agent, "first_token_timeout", "One.", TRIES)
 
 
 @behaviour

@@ -10,7 +10,7 @@ import gevent
 from locust.env import Environment
 from locust.event import Events
 
-from many_runs import Case, run_all  # type: ignore[import-not-found]
+from many_runs import Case, run_all, until  # type: ignore[import-not-found]
 
 from locust_agents.cluster.replay import ReplayServer, Script, chat_stream
 from locust_agents.prompts.dialogue import Style
@@ -88,20 +88,13 @@ def wait_in_vain(agent: Agent) -> Session:
 @behaviour
 def hear_a_word(agent: Agent) -> Session:
     """Asks until it is answered."""
-    yield from until(agent, "ok")
+    yield from until(agent, "ok", "Next.", TRIES)
 
 
 @behaviour
 def hear_no_word(agent: Agent) -> Session:
     """Asks until it has waited for an answer to its end."""
-    yield from until(agent, "empty_stream")
-
-
-def until(agent: Agent, outcome: str) -> Session:
-    for _ in range(TRIES):
-        reply = yield agent.user("Next.")
-        if reply.outcome == outcome:
-            return
+    yield from until(agent, "empty_stream", "Next.", TRIES)
 
 
 def wait(child: Agent) -> Session:

@@ -22,7 +22,7 @@ from locust_agents.cluster.replay import Received, ReplayServer, Script
 from locust_agents.locustfiles import calibration, forecasting, headless, install
 from locust_agents.locustfiles.conductor import Conductor
 from locust_agents.plugins import registry
-from locust_agents.plugins.api import Behaviour
+from locust_agents.plugins.api import Agent, Behaviour, Reply, Session
 from locust_agents.profile import Profile
 from locust_agents.scenarios import loader
 from locust_agents.prompts.sizing import Calibration
@@ -49,6 +49,14 @@ class Case:
     server: ReplayServer | None = None
     path: str = CHAT
     meddle: Callable[[Conductor], bool] | None = None
+
+
+def until(agent: Agent, outcome: str, text: str, tries: int) -> Session:
+    """Asks again until a turn ends so: what a busy machine may spoil now and then."""
+    for _ in range(tries):
+        reply: Reply = yield agent.user(text)
+        if reply.outcome == outcome:
+            return
 
 
 def run_all(cases: Sequence[Case], seen: Mapping[str, Any]) -> None:
